@@ -1,0 +1,1 @@
+"""One file per format: models, evidence, solutions, compressed or not."""

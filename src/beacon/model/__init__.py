@@ -1,0 +1,1 @@
+"""What a problem is: variables, factors, evidence, and the compiled view the kernels use."""

@@ -1,0 +1,268 @@
+"""Variables, domains and factors; the slow, obvious score; the fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beacon.errors import EvidenceError, ModelError
+from beacon.model.width import min_fill_width
+
+MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factor:
+    """A log-potential over a few variables.
+
+    ``log_table`` has one axis per variable of ``scope``, in that order; -inf marks a zero potential.
+    """
+
+    scope: tuple[int, ...]
+    log_table: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphicalModel:
+    """Variables with named values, and factors whose sum is the log score of an assignment.
+
+    Build one with :meth:`from_tables` or read one with :func:`beacon.read_model`. Models never change:
+    every method that alters something returns a new model.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    factors: tuple[Factor, ...]
+
+    def __post_init__(self) -> None:
+        """Check names, labels and factors against each other, and freeze the tables."""
+        _check_variables(self.names, self.labels)
+        sizes = tuple(len(values) for values in self.labels)
+        for index, factor in enumerate(self.factors):
+            _check_factor(index, factor, sizes)
+
+    @classmethod
+    def from_tables(
+        cls,
+        domain_sizes: Sequence[int],
+        tables: Iterable[tuple[Sequence[int], ArrayLike]],
+        names: Sequence[str] | None = None,
+        labels: Sequence[Sequence[str]] | None = None,
+    ) -> GraphicalModel:
+        """Build a model from (scope, log table) pairs; a table may be flat, last variable fastest."""
+        sizes = [int(size) for size in domain_sizes]
+        shared = {size: tuple(map(str, range(size))) for size in set(sizes)}
+        return cls(
+            names=tuple(names) if names is not None else tuple(f"x{i}" for i in range(len(sizes))),
+            labels=tuple(map(tuple, labels)) if labels is not None else tuple(shared[s] for s in sizes),
+            factors=tuple(_shaped_factor(i, scope, table, sizes) for i, (scope, table) in enumerate(tables)),
+        )
+
+    @property
+    def num_variables(self) -> int:
+        """Number of variables, observed or not."""
+        return len(self.names)
+
+    @property
+    def num_factors(self) -> int:
+        """Number of factors, constants included."""
+        return len(self.factors)
+
+    @cached_property
+    def domain_sizes(self) -> NDArray[np.int64]:
+        """Number of values of each variable."""
+        return _frozen(np.array([len(values) for values in self.labels], dtype=np.int64))
+
+    @cached_property
+    def name_to_variable(self) -> Mapping[str, int]:
+        """Index of each variable by its name."""
+        return {name: index for index, name in enumerate(self.names)}
+
+    @property
+    def max_domain(self) -> int:
+        """Largest number of values of a variable (0 for a model without variables)."""
+        return max((len(values) for values in self.labels), default=0)
+
+    @property
+    def max_scope(self) -> int:
+        """Largest number of variables in a factor."""
+        return max((len(factor.scope) for factor in self.factors), default=0)
+
+    @property
+    def num_entries(self) -> int:
+        """Number of table entries over all factors."""
+        return sum(factor.log_table.size for factor in self.factors)
+
+    @cached_property
+    def zero_fraction(self) -> float:
+        """Share of table entries that are zero potentials."""
+        zeros = sum(int(np.count_nonzero(np.isneginf(factor.log_table))) for factor in self.factors)
+        return zeros / max(1, self.num_entries)
+
+    def check_assignment(self, assignment: ArrayLike) -> NDArray[np.int64]:
+        """Return the assignment as an index array, or raise if it does not give each variable a value."""
+        values = np.asarray(assignment)
+        if values.shape != (self.num_variables,) or not np.issubdtype(values.dtype, np.integer):
+            raise EvidenceError(
+                f"an assignment needs {self.num_variables} value indices, one per variable; "
+                f"found {values.dtype} of shape {values.shape}"
+            )
+        wrong = np.flatnonzero((values < 0) | (values >= self.domain_sizes))
+        if wrong.size:
+            i = int(wrong[0])
+            raise EvidenceError(
+                f"variable {self.names[i]!r} has values 0..{self.domain_sizes[i] - 1}; found {values[i]}"
+            )
+        return values.astype(np.int64)
+
+    def log_score(self, assignment: ArrayLike) -> float:
+        """Sum of all log-potentials at a complete assignment; -inf if any is zero. Slow and obvious."""
+        values = self.check_assignment(assignment).tolist()
+        return math.fsum(float(f.log_table[tuple(values[i] for i in f.scope)]) for f in self.factors)
+
+    def log_scores(self, assignments: ArrayLike) -> NDArray[np.float64]:
+        """:meth:`log_score` of each row, walking the factors once for all rows."""
+        rows = np.array([self.check_assignment(row) for row in np.atleast_2d(np.asarray(assignments))])
+        columns = np.ascontiguousarray(rows.T)
+        total = np.zeros(len(rows))
+        for factor in self.factors:
+            total += factor.log_table[tuple(columns[i] for i in factor.scope)]
+        return total
+
+    def num_zero_factors(self, assignment: ArrayLike) -> int:
+        """Number of factors whose potential is zero at a complete assignment."""
+        values = self.check_assignment(assignment).tolist()
+        return sum(f.log_table[tuple(values[i] for i in f.scope)] == -math.inf for f in self.factors)
+
+    def floored_log_score(self, assignment: ArrayLike, log_zero: float) -> float:
+        """:meth:`log_score` with ``log_zero`` in place of -inf: what a search climbs."""
+        values = self.check_assignment(assignment).tolist()
+        entries = (float(f.log_table[tuple(values[i] for i in f.scope)]) for f in self.factors)
+        return math.fsum(log_zero if entry == -math.inf else entry for entry in entries)
+
+    def named_assignment(self, assignment: ArrayLike) -> dict[str, str]:
+        """The assignment as variable name -> value label."""
+        values = self.check_assignment(assignment).tolist()
+        return {name: self.labels[i][values[i]] for i, name in enumerate(self.names)}
+
+    def primal_graph(self) -> list[set[int]]:
+        """Neighbours of each variable: those that share a factor with it."""
+        neighbours: list[set[int]] = [set() for _ in self.names]
+        for factor in self.factors:
+            for i in factor.scope:
+                neighbours[i].update(factor.scope)
+        for i, others in enumerate(neighbours):
+            others.discard(i)
+        return neighbours
+
+    @cached_property
+    def width_bound(self) -> int:
+        """An upper bound on the treewidth of the primal graph, by min-fill elimination."""
+        return min_fill_width(self.primal_graph())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of domains and factors: the same for every file format, compression and factor order.
+
+        Names and labels do not count (UAI files have none), and tables count in single precision, so that
+        a format which stores potentials instead of their logs gives the same digest.
+        """
+        digests = sorted(map(_factor_digest, self.factors))
+        whole = hashlib.sha256(self.domain_sizes.astype("<i8").tobytes())
+        for digest in digests:
+            whole.update(digest)
+        return whole.hexdigest()[:32]
+
+    def condition(self, evidence: Mapping[int, int]) -> tuple[GraphicalModel, list[int]]:
+        """The model of the unobserved variables, and their indices in this one.
+
+        Every factor is kept, restricted to the evidence; a fully observed one becomes a constant, so the
+        score of an assignment is the same in both models.
+        """
+        free = [i for i in range(self.num_variables) if i not in evidence]
+        position = {old: new for new, old in enumerate(free)}
+        factors = []
+        for factor in self.factors:
+            cut = tuple(evidence.get(i, slice(None)) for i in factor.scope)
+            scope = tuple(position[i] for i in factor.scope if i in position)
+            factors.append(Factor(scope, _frozen(np.array(factor.log_table[cut]))))
+        names, labels = (tuple(column[i] for i in free) for column in (self.names, self.labels))
+        return GraphicalModel(names, labels, tuple(factors)), free  # type: ignore[arg-type]
+
+    def scaled(self, scale: float) -> GraphicalModel:
+        """The model with every log-potential multiplied by ``scale`` > 0: the same best assignments."""
+        if not 0 < scale < math.inf:
+            raise ModelError(f"scale must be a positive number; found {scale}")
+        factors = tuple(Factor(f.scope, f.log_table * scale) for f in self.factors)
+        return GraphicalModel(self.names, self.labels, factors)
+
+    def __repr__(self) -> str:
+        """Size at a glance."""
+        return (
+            f"GraphicalModel({self.num_variables} variables, {self.num_factors} factors, "
+            f"domains ≤ {self.max_domain}, scopes ≤ {self.max_scope})"
+        )
+
+
+def _frozen(array: NDArray) -> NDArray:  # type: ignore[type-arg]
+    array.flags.writeable = False
+    return array
+
+
+def _shaped_factor(index: int, scope: Sequence[int], table: ArrayLike, sizes: list[int]) -> Factor:
+    """Shape a flat or shaped log table after its scope."""
+    variables = tuple(map(int, scope))
+    values = np.array(table, dtype=np.float64)
+    if any(not 0 <= i < len(sizes) for i in variables):
+        return Factor(variables, values)  # the model's own check says what is wrong
+    shape = tuple(sizes[i] for i in variables)
+    if values.size != math.prod(shape):
+        raise ModelError(
+            f"factor {index} over variables {list(variables)}: expected {math.prod(shape)} entries, "
+            f"found {values.size}"
+        )
+    return Factor(variables, values.reshape(shape))
+
+
+def _check_variables(names: tuple[str, ...], labels: tuple[tuple[str, ...], ...]) -> None:
+    if len(names) != len(labels):
+        raise ModelError(f"expected labels for {len(names)} variables, found {len(labels)}")
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ModelError(f"variable names must differ; {twice!r} occurs more than once")
+    for name, values in zip(names, labels, strict=True):
+        if not values:
+            raise ModelError(f"variable {name!r} needs at least one value, found none")
+        if len(set(values)) != len(values):
+            raise ModelError(f"variable {name!r}: value labels must differ, found {list(values)}")
+
+
+def _check_factor(index: int, factor: Factor, sizes: tuple[int, ...]) -> None:
+    scope, table = factor.scope, factor.log_table
+    place = f"factor {index} over variables {list(scope)}"
+    for i in scope:
+        if not 0 <= i < len(sizes):
+            raise ModelError(f"{place}: variables are 0..{len(sizes) - 1}, found {i}")
+    if len(set(scope)) != len(scope):
+        raise ModelError(f"{place}: a variable occurs twice in the scope")
+    if table.shape != tuple([sizes[i] for i in scope]):
+        raise ModelError(f"{place}: expected a table of shape {[sizes[i] for i in scope]}, found {table.shape}")
+    if table.dtype != np.float64:
+        raise ModelError(f"{place}: expected a float64 table, found {table.dtype}")
+    if not table.max() < math.inf:  # also true for NaN, which max() propagates
+        raise ModelError(f"{place}: log-potentials must be numbers below +inf, found {table.max()}")
+    table.flags.writeable = False
+
+
+def _factor_digest(factor: Factor) -> bytes:
+    """Digest of one factor, whatever the order of its scope."""
+    order = sorted(range(len(factor.scope)), key=factor.scope.__getitem__)
+    scope = np.array([factor.scope[k] for k in order], dtype="<i8")
+    table = factor.log_table.transpose(order).astype("<f4") + np.float32(0)  # +0 makes -0 and 0 the same
+    return hashlib.blake2b(scope.tobytes() + table.tobytes(), digest_size=16).digest()

@@ -1,0 +1,1 @@
+"""Many queries on one model: sampling and query sets."""

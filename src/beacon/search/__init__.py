@@ -1,0 +1,1 @@
+"""The engine: state and flips, strategies, batches, stopping, results."""

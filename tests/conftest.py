@@ -1,0 +1,19 @@
+"""What all tests share: where the benchmark files are, and small models with known properties."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCHMARKS = Path(os.environ.get("BEACON_BENCHMARKS", ROOT.parent / "shared" / "benchmarks"))
+
+
+@pytest.fixture(scope="session")
+def benchmark_files() -> Path:
+    """The folder of published benchmark models; the test is skipped where it is absent."""
+    if not (BENCHMARKS / "INDEX.tsv").exists():
+        pytest.skip("benchmark files not found; set BEACON_BENCHMARKS to their folder")
+    return BENCHMARKS
