@@ -1,0 +1,130 @@
+"""Text files, compressed or not: read whole with clear errors, written whole or not at all."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import secrets
+import zlib
+from collections.abc import Callable
+from functools import partial
+from io import BufferedIOBase
+from pathlib import Path
+from typing import NamedTuple
+
+from beacon.errors import BeaconError, FormatError
+
+MAX_TEXT_BYTES = 1 << 30  # a larger model file is a mistake or a decompression bomb
+_CHUNK_BYTES = 1 << 20
+
+
+class _Compression(NamedTuple):
+    magic: bytes
+    open: Callable[..., BufferedIOBase]
+    compress: Callable[[bytes], bytes]
+
+
+_COMPRESSIONS = {
+    ".gz": _Compression(
+        b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file), partial(gzip.compress, mtime=0)
+    ),
+    ".xz": _Compression(b"\xfd7zXZ\x00", lzma.LZMAFile, lzma.compress),
+    ".bz2": _Compression(b"BZh", bz2.BZ2File, bz2.compress),
+}
+
+
+def base_suffix(path: str | os.PathLike[str]) -> str:
+    """The lower-case suffix that tells the format, below a compression suffix: .uai of a.uai.xz."""
+    name = Path(path)
+    if name.suffix.lower() in _COMPRESSIONS:
+        name = name.with_suffix("")
+    return name.suffix.lower()
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Read a text file, plain or compressed (told by content); every line ends in a newline alone."""
+    place = os.fspath(path)
+    try:
+        data = _read_bytes(place)
+    except OSError as error:
+        raise BeaconError(f"cannot read {place}: {_reason(error)}") from None
+    except ValueError as error:  # a null character in the name
+        raise BeaconError(f"cannot read {place!r}: {error}") from None
+    return _decoded(data, place)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file, compressed if its suffix says so; on failure the old file stays as it was."""
+    place = os.fspath(path)
+    compression = _COMPRESSIONS.get(Path(place).suffix.lower())
+    try:
+        data = text.encode()
+        _write_bytes(place, compression.compress(data) if compression else data)
+    except OSError as error:
+        raise BeaconError(f"cannot write {place}: {_reason(error)}") from None
+    except ValueError as error:
+        raise BeaconError(f"cannot write {place!r}: {error}") from None
+
+
+def _read_bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        start = file.peek(8)
+        compression = next((c for c in _COMPRESSIONS.values() if start.startswith(c.magic)), None)
+        return _read_compressed(file, path, compression) if compression else _read_capped(file, path)
+
+
+def _read_compressed(file: BufferedIOBase, path: str, compression: _Compression) -> bytes:
+    try:
+        with compression.open(file) as text_file:
+            return _read_capped(text_file, path)
+    except (EOFError, OSError, MemoryError, lzma.LZMAError, zlib.error) as error:
+        raise FormatError(path, "", f"the compressed file is damaged or cut off ({error})") from None
+
+
+def _read_capped(file: BufferedIOBase, path: str) -> bytes:
+    """Read to the end, chunk by chunk, and give up as soon as it cannot be a model."""
+    chunks, size = [], 0
+    while chunk := file.read(_CHUNK_BYTES):
+        size += len(chunk)
+        if b"\0" in chunk:
+            raise FormatError(path, "", "expected a text file, found binary data")
+        if size > MAX_TEXT_BYTES:
+            raise FormatError(
+                path, "", f"the text is larger than {MAX_TEXT_BYTES >> 20} MiB, the most allowed"
+            )
+        chunks.append(chunk)
+    if not size:
+        raise FormatError(path, "", "the file is empty")
+    return b"".join(chunks)
+
+
+def _decoded(data: bytes, path: str) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(
+            path, f"line {line}", f"expected UTF-8 text, found the byte 0x{data[error.start]:02x}"
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _write_bytes(path: str, data: bytes) -> None:
+    if os.path.exists(path) and not os.path.isfile(path):
+        Path(path).write_bytes(data)  # a pipe or a device, such as /dev/stdout, cannot be replaced
+        return
+    target = os.path.realpath(path)  # a link keeps pointing to its file
+    temporary = os.path.join(os.path.dirname(target), f".beacon-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,42 @@
+"""Limits that keep a small file from asking for a huge model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from beacon.model.graphical_model import MAX_TABLE_ENTRIES
+
+MAX_SCOPE = 32  # numpy 1.26 has no arrays with more axes
+MAX_UNLISTED_ENTRIES = 1 << 26
+MAX_UNLISTED_VALUES = 1 << 20
+
+
+class TableBudget:
+    """Adds up the table entries that a file asks for without listing them."""
+
+    def __init__(self) -> None:
+        self._unlisted = 0
+
+    def problem_with(self, shape: Sequence[int], num_listed: int) -> str | None:
+        """What is wrong with one more table of that shape and that many listed entries, if anything."""
+        if len(shape) > MAX_SCOPE:
+            return f"expected a scope of at most {MAX_SCOPE} variables, found {len(shape)}"
+        size = math.prod(shape)
+        self._unlisted += max(0, size - num_listed)
+        if size > MAX_TABLE_ENTRIES:
+            return f"expected a table of at most {MAX_TABLE_ENTRIES} entries, found one of {size:.3g}"
+        if self._unlisted > MAX_UNLISTED_ENTRIES:
+            return (
+                f"expected at most {MAX_UNLISTED_ENTRIES} table entries beyond those listed in the file, "
+                f"found {self._unlisted:.3g} so far"
+            )
+        return None
+
+
+def problem_with_domains(sizes: Iterable[int]) -> str | None:
+    """What is wrong with domains given by their sizes alone, if anything."""
+    total = sum(set(sizes))  # variables of one size share their labels
+    if total <= MAX_UNLISTED_VALUES:
+        return None
+    return f"expected domains of at most {MAX_UNLISTED_VALUES} values, found {total} in the different domains"

@@ -1,0 +1,70 @@
+"""Ising grids: frustrated pairwise models of binary variables."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import UsageError
+from beacon.model.families.settings import check_count, check_number, check_seed, check_size
+from beacon.model.graphical_model import Factor, GraphicalModel
+
+
+def ising_grid(
+    rows: int = 20,
+    columns: int = 20,
+    *,
+    coupling: float = 5.0,
+    field: float = 1.0,
+    wrap: bool = False,
+    seed: int = 0,
+) -> GraphicalModel:
+    """Grid of binary variables with random couplings between neighbours and a random field on each.
+
+    Couplings are uniform in [-coupling, coupling] and fields in [-field, field]; neighbours with a
+    positive coupling want to be equal. ``wrap`` closes the grid to a torus.
+    """
+    check_count("rows", rows, 1)
+    check_count("columns", columns, 1)
+    check_number("coupling", coupling, 0)
+    check_number("field", field, 0)
+    check_seed(seed)
+    check_size(3 * rows * columns, 10 * rows * columns)
+    if wrap and min(rows, columns) < 3:
+        raise UsageError(f"wrap needs at least 3 rows and 3 columns; found {rows} and {columns}")
+    rng = np.random.default_rng(seed)
+    pairs = _neighbours(np.arange(rows * columns).reshape(rows, columns), wrap)
+    fields = rng.uniform(-field, field, rows * columns)
+    singles = np.arange(rows * columns)[:, None]
+    return GraphicalModel(
+        names=tuple(f"x_{r}_{c}" for r in range(rows) for c in range(columns)),
+        labels=(("0", "1"),) * (rows * columns),
+        factors=field_factors(singles, fields)
+        + coupling_factors(pairs, rng.uniform(-coupling, coupling, len(pairs))),
+    )
+
+
+def field_factors(scopes: NDArray[np.int64], strengths: NDArray[np.float64]) -> tuple[Factor, ...]:
+    """One factor [s, -s] per row of ``scopes``, which holds a single variable."""
+    tables = strengths[:, None] * np.array([1.0, -1.0])
+    return _factors(scopes, tables)
+
+
+def coupling_factors(scopes: NDArray[np.int64], strengths: NDArray[np.float64]) -> tuple[Factor, ...]:
+    """One factor [[s, -s], [-s, s]] per row of ``scopes``, which holds two variables."""
+    tables = strengths[:, None, None] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return _factors(scopes, tables)
+
+
+def _factors(scopes: NDArray[np.int64], tables: NDArray[np.float64]) -> tuple[Factor, ...]:
+    tables.flags.writeable = False
+    return tuple(map(Factor, map(tuple, scopes.tolist()), tables))
+
+
+def _neighbours(grid: NDArray[np.int64], wrap: bool) -> NDArray[np.int64]:
+    """Pairs of variables side by side, then pairs one above the other."""
+    right = np.stack([grid, np.roll(grid, -1, axis=1)], axis=-1)
+    below = np.stack([grid, np.roll(grid, -1, axis=0)], axis=-1)
+    if not wrap:
+        right, below = right[:, :-1], below[:-1]
+    return np.concatenate([right.reshape(-1, 2), below.reshape(-1, 2)])

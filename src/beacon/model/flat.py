@@ -1,0 +1,156 @@
+"""FlatModel: the one compiled view of a model that every kernel uses."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import ModelError
+from beacon.model.graphical_model import GraphicalModel
+
+DEFAULT_LOG_ZERO = -100.0
+
+
+class FlatModel(NamedTuple):
+    """A graphical model as frozen arrays. ``entry`` is an index into ``log_table``.
+
+    A *move* is a (variable, value) pair; the moves of variable i are
+    ``move_starts[i] .. move_starts[i + 1] - 1``, one per value.
+    A *link* joins a variable to a factor that mentions it. The factors of one or two variables are kept
+    apart from wider ones, because a pair link can name its only neighbour in place.
+    """
+
+    domain_sizes: NDArray[np.int32]
+    """[variables] number of values."""
+    move_starts: NDArray[np.int32]
+    """[variables + 1] first move of each variable."""
+    log_zero: float
+    """The finite log-potential that stands for zero; below every other entry of the tables."""
+    log_table: NDArray[np.float64]
+    """[entries] all tables one after another, last variable of a scope fastest, zeros at ``log_zero``."""
+    table_starts: NDArray[np.int32]
+    """[factors + 1] first entry of each factor."""
+    scope_starts: NDArray[np.int32]
+    """[factors + 1] first row of each factor in ``scopes``."""
+    scopes: NDArray[np.int32]
+    """[scope places, 2] variable, and by how many entries its next value lies further."""
+    pair_starts: NDArray[np.int32]
+    """[variables + 1] first row of each variable in ``pairs``."""
+    pairs: NDArray[np.int32]
+    """[pair links, 4] factor, stride of this variable, the other variable (-1: none), its stride."""
+    wide_starts: NDArray[np.int32]
+    """[variables + 1] first row of each variable in ``wides``."""
+    wides: NDArray[np.int32]
+    """[wide links, 2] factor of three or more variables, stride of this variable."""
+
+    @property
+    def num_variables(self) -> int:
+        """Number of variables."""
+        return len(self.domain_sizes)
+
+    @property
+    def num_factors(self) -> int:
+        """Number of factors."""
+        return len(self.table_starts) - 1
+
+    @property
+    def num_moves(self) -> int:
+        """Number of (variable, value) pairs."""
+        return int(self.move_starts[-1])
+
+
+def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatModel:
+    """Flatten a model; ``log_zero`` defaults to :func:`default_log_zero`."""
+    if model.num_entries >= 2**31:
+        raise ModelError(f"the search takes at most 2^31 table entries in all; found {model.num_entries}")
+    sizes = model.domain_sizes
+    log_table = np.concatenate([np.empty(0), *(f.log_table.ravel() for f in model.factors)])
+    floor = default_log_zero(log_table) if log_zero is None else _checked_floor(log_zero, log_table)
+    log_table[np.isneginf(log_table)] = floor
+    arities = np.array([len(f.scope) for f in model.factors], dtype=np.int64)
+    scopes = _scopes_with_strides(model, sizes, arities)
+    factor_of_place = np.repeat(np.arange(model.num_factors), arities)
+    narrow = arities[factor_of_place] <= 2
+    pair_starts, pairs = _pair_links(scopes, factor_of_place, arities, narrow, len(sizes))
+    wide_starts, wide_places = _grouped(scopes[:, 0], ~narrow, len(sizes))
+    arrays = {
+        "domain_sizes": sizes,
+        "move_starts": _starts(sizes),
+        "table_starts": _starts([f.log_table.size for f in model.factors]),
+        "scope_starts": _starts(arities),
+        "scopes": scopes,
+        "pair_starts": pair_starts,
+        "pairs": pairs,
+        "wide_starts": wide_starts,
+        "wides": np.column_stack([factor_of_place[wide_places], scopes[wide_places, 1]]),
+    }
+    frozen: dict[str, Any] = {name: _frozen(array, np.int32) for name, array in arrays.items()}
+    return FlatModel(log_zero=floor, log_table=_frozen(log_table, np.float64), **frozen)
+
+
+def default_log_zero(log_table: NDArray[np.float64]) -> float:
+    """-100, or twice the lowest finite entry where the tables go deeper than -50."""
+    lowest = log_table.min(where=np.isfinite(log_table), initial=0.0)
+    return float(min(DEFAULT_LOG_ZERO, 2 * lowest))
+
+
+def _checked_floor(log_zero: float, log_table: NDArray[np.float64]) -> float:
+    lowest = log_table.min(where=np.isfinite(log_table), initial=0.0)
+    if not -np.inf < log_zero < lowest:
+        raise ModelError(
+            f"log_zero must be finite and below the lowest log-potential {lowest:g}; found {log_zero:g}"
+        )
+    return float(log_zero)
+
+
+def _scopes_with_strides(
+    model: GraphicalModel, sizes: NDArray[np.int64], arities: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Rows (variable, stride) of all scopes, one after another."""
+    variables = np.fromiter((i for f in model.factors for i in f.scope), np.int64, int(arities.sum()))
+    strides = np.ones(len(variables), dtype=np.int64)
+    ends = np.cumsum(arities)
+    for place in range(2, int(arities.max(initial=0)) + 1):
+        deep = arities >= place  # the place-th variable from the right, in every scope that has one
+        at = ends[deep] - place
+        strides[at] = strides[at + 1] * sizes[variables[at + 1]]
+    return np.column_stack([variables, strides])
+
+
+def _pair_links(
+    scopes: NDArray[np.int64],
+    factor_of_place: NDArray[np.int64],
+    arities: NDArray[np.int64],
+    narrow: NDArray[np.bool_],
+    num_variables: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Starts and rows (factor, stride, other variable, other stride) of the factors of one or two variables."""
+    starts, places = _grouped(scopes[:, 0], narrow, num_variables)
+    factors = factor_of_place[places]
+    first = (np.cumsum(arities) - arities)[factors]
+    other_place = 2 * first + 1 - places  # the other of the places first and first + 1
+    has_other = arities[factors] == 2
+    other_place[~has_other] = 0
+    other = np.where(has_other[:, None], scopes[other_place], [-1, 0]) if len(places) else np.empty((0, 2))
+    return starts, np.column_stack([factors, scopes[places, 1], other])
+
+
+def _grouped(
+    variables: NDArray[np.int64], chosen: NDArray[np.bool_], num_variables: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The chosen scope places grouped by variable: starts, and places in factor order within a variable."""
+    places = np.flatnonzero(chosen)
+    order = places[np.argsort(variables[places], kind="stable")]
+    return _starts(np.bincount(variables[places], minlength=num_variables)), order
+
+
+def _starts(counts: Any) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))]).astype(np.int64)
+
+
+def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:
+    result = np.ascontiguousarray(array, dtype=dtype)
+    result.flags.writeable = False
+    return result
