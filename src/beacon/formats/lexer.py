@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -11,7 +14,8 @@ from numpy.typing import NDArray
 from beacon.errors import FormatError
 from beacon.formats.tokens import shortened
 
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+# A quoted text; an unfinished one runs to the end of the file, so that cutting stays linear.
+QUOTED = r'"(?:[^"\\]|\\.)*+"?'
 
 
 class Lexer:
@@ -23,7 +27,8 @@ class Lexer:
         self._text = text
         self._pattern = pattern
         self._comments = comments
-        self.tokens = [token for token in pattern.findall(text) if not token.startswith(comments)]
+        found: list[str] = pattern.findall(text)
+        self.tokens = [token for token in found if not token.startswith(comments)]
 
     @property
     def at_end(self) -> bool:
@@ -42,9 +47,9 @@ class Lexer:
         return self.tokens[self.position - 1]
 
     def next_name(self, expected: str, punctuation: str) -> str:
-        """Read one word that is no punctuation, without its quotes."""
+        """Read one word, without its quotes; punctuation is none."""
         token = self.next(expected)
-        if token in punctuation or token == '"':
+        if token in punctuation:
             self.fail(f"expected {expected}, found {token!r}")
         return unquoted(token)
 
@@ -64,16 +69,16 @@ class Lexer:
         self.position = stop + 1
         return self.tokens[start:stop]
 
-    def numbers(self, words: list[str], start: int, expected: str) -> NDArray[np.float64]:
-        """Tokens from index ``start`` on as numbers; inf passes, for the caller to judge, nan does not."""
-        plain = [unquoted(word) for word in words] if any('"' in word for word in words) else words
+    def numbers(self, words: list[str], places: Sequence[int], expected: str) -> NDArray[np.float64]:
+        """Tokens, read at those indices, as numbers; inf passes, for the caller to judge, nan does not."""
+        plain = unquoted_all(words)
         try:
             values = np.array(list(map(float, plain)), dtype=np.float64)
         except ValueError:
-            self._fail_at_first_bad(plain, start, expected)
+            self._fail_at_first_bad(plain, places, expected)
         joined = "".join(plain)
         if np.isnan(values).any() or "_" in joined or not joined.isascii():
-            self._fail_at_first_bad(plain, start, expected)
+            self._fail_at_first_bad(plain, places, expected)
         return values
 
     def fail(self, problem: str, token: int | None = None) -> NoReturn:
@@ -84,13 +89,14 @@ class Lexer:
     def _fail_at_end(self, expected: str) -> NoReturn:
         self.fail(f"the file ends too early: expected {expected}", len(self.tokens) - 1)
 
-    def _fail_at_first_bad(self, words: list[str], start: int, expected: str) -> NoReturn:
+    def _fail_at_first_bad(self, words: list[str], places: Sequence[int], expected: str) -> NoReturn:
         bad = next(i for i, word in enumerate(words) if not is_number(word))
-        self.fail(f"expected {expected}, a number, found {shortened(words[bad])!r}", start + bad)
+        self.fail(f"expected {expected}, a number, found {shortened(words[bad])!r}", places[bad])
 
     def _line_of(self, token: int) -> int:
         """Line of a token, found only now: places are needed for errors alone."""
-        begins = (m.start() for m in self._pattern.finditer(self._text) if not m[0].startswith(self._comments))
+        matches = self._pattern.finditer(self._text)
+        begins = (m.start() for m in matches if not m[0].startswith(self._comments))
         for index, begin in enumerate(begins):
             if index == token:
                 return self._text.count("\n", 0, begin) + 1
@@ -98,25 +104,45 @@ class Lexer:
 
 
 def unquoted(token: str) -> str:
-    """A token without its quotes and escapes."""
+    """A token without its quotes; escapes are those of JSON, and a backslash that begins none stays."""
     if len(token) < 2 or token[0] != '"':
         return token
-    inside = token[1:-1]
-    return _ESCAPED.sub(r"\1", inside) if "\\" in inside else inside
+    if "\\" in token:
+        try:
+            text: str = json.loads(token, strict=False)
+            text.encode()  # half a surrogate pair is no character
+            return text
+        except ValueError:
+            pass
+    return token[1:-1]
+
+
+def unquoted_all(tokens: list[str]) -> list[str]:
+    """Tokens without quotes; the same list where there are none, which is the usual case."""
+    if not any(token[0] == '"' for token in tokens):
+        return tokens
+    return [unquoted(token) for token in tokens]
 
 
 def quoted(name: str) -> str:
     """A name in quotes, such that :func:`unquoted` gives it back."""
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return json.dumps(name, ensure_ascii=False)
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is a number in ASCII digits, inf included and nan not."""
+    """Whether a word is a number in ASCII digits; inf is one, nan is not."""
     try:
         value = float(word)
     except ValueError:
         return False
-    return word.isascii() and "_" not in word and value == value
+    return word.isascii() and "_" not in word and not math.isnan(value)
 
 
+def first_repeated(names: Iterable[str]) -> str | None:
+    """The first name that was there before, if one was."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from beacon.errors import FormatError
 
 INT64_MAX = (1 << 63) - 1
 _SHOWN = 40  # characters of a wrong token that an error repeats
-_Number = TypeVar("_Number", int, float)
 
 
 class Tokens:
@@ -43,7 +42,10 @@ class Tokens:
     def next_int_list(self, count: int, expected: str, low: int = 0, high: int | None = None) -> list[int]:
         """Read ``count`` integers in low..high; the quickest way for a few."""
         words = self._take(count, expected)
-        numbers = self._converted(words, self._to_int, f"{expected}, an integer")
+        try:
+            numbers = list(map(self._to_int, words))
+        except ValueError:
+            self._fail_at_unreadable(words, self._to_int, f"{expected}, an integer")
         most = INT64_MAX if high is None else high
         if numbers and (min(numbers) < low or max(numbers) > most):
             wrong = next(i for i, number in enumerate(numbers) if not low <= number <= most)
@@ -60,7 +62,10 @@ class Tokens:
     def next_floats(self, count: int, expected: str) -> NDArray[np.float64]:
         """Read ``count`` numbers as an array; inf and nan pass, for the caller to judge."""
         words = self._take(count, expected)
-        return np.array(self._converted(words, self._to_float, f"{expected}, a number"), dtype=np.float64)
+        try:
+            return np.array(list(map(self._to_float, words)), dtype=np.float64)
+        except ValueError:
+            self._fail_at_unreadable(words, self._to_float, f"{expected}, a number")
 
     def word_at(self, token: int) -> str:
         """The token at an index, shortened for an error message."""
@@ -78,21 +83,19 @@ class Tokens:
         raise FormatError(self.path, f"line {self._line_of(index)} (token {index + 1})", problem)
 
     def _take(self, count: int, expected: str) -> list[str]:
-        if count > self.remaining:
+        end = self.position + count
+        if end > len(self._words):
             wanted = expected if count == 1 else f"{count} tokens ({expected})"
             found = f"{self.remaining} tokens" if self.remaining else "nothing"
             last = max(0, len(self._words) - 1)
             self.fail(f"the file ends too early: expected {wanted}, found {found}", last)
-        words = self._words[self.position : self.position + count]
-        self.position += count
+        words = self._words[self.position : end]
+        self.position = end
         return words
 
-    def _converted(self, words: list[str], convert: Callable[[str], _Number], wanted: str) -> list[_Number]:
-        try:
-            return list(map(convert, words))
-        except ValueError:
-            wrong = next(i for i, word in enumerate(words) if not _converts(word, convert))
-            self._fail_at(wrong, words, wanted)
+    def _fail_at_unreadable(self, words: list[str], convert: Callable[[str], float], wanted: str) -> NoReturn:
+        wrong = next(i for i, word in enumerate(words) if not _converts(word, convert))
+        self._fail_at(wrong, words, wanted)
 
     def _fail_at(self, offset: int, words: list[str], wanted: str) -> NoReturn:
         """Fail at one of the words just read."""

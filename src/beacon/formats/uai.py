@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError
-from beacon.formats.tokens import Tokens
+from beacon.formats.limits import problem_with_domains
+from beacon.formats.tokens import Tokens, shortened
 from beacon.model.graphical_model import MAX_SCOPE, MAX_TABLE_ENTRIES, GraphicalModel
 
 _LEAST_TOKENS_PER_FACTOR = 3  # the length of the scope, the size of the table, one entry
@@ -24,8 +25,9 @@ def read(text: str, path: str, *, logs: bool = False) -> GraphicalModel:
     if word.upper() not in ("MARKOV", "BAYES"):
         tokens.fail(f"expected MARKOV or BAYES as the first word, found {shortened(word)!r}")
     domain_sizes = tokens.next_int_list(tokens.next_int("the number of variables"), "a domain size", low=1)
-    scopes = _read_scopes(tokens, domain_sizes)
-    table_sizes = [math.prod([domain_sizes[i] for i in scope]) for scope in scopes]
+    if problem := problem_with_domains(domain_sizes):
+        tokens.fail(problem)
+    scopes, table_sizes = _read_scopes(tokens, domain_sizes)
     tables = _read_tables(tokens, table_sizes, logs)
     tokens.expect_end()
     return GraphicalModel.from_tables(domain_sizes, zip(scopes, tables, strict=True))
@@ -51,23 +53,31 @@ def potentials(log_table: NDArray[np.float64]) -> NDArray[np.float64]:
     return best
 
 
-def _read_scopes(tokens: Tokens, domain_sizes: list[int]) -> list[list[int]]:
+def _read_scopes(tokens: Tokens, domain_sizes: list[int]) -> tuple[list[list[int]], list[int]]:
+    """The scope of each factor, and the number of entries that its table needs."""
     num_factors = tokens.next_int("the number of factors")
     if num_factors * _LEAST_TOKENS_PER_FACTOR > tokens.remaining:
-        tokens.fail(f"the file ends too early: expected {num_factors} factors, found {tokens.remaining} tokens")
-    return [_read_scope(tokens, index, domain_sizes) for index in range(num_factors)]
+        tokens.fail(
+            f"the file ends too early: expected {num_factors} factors, found {tokens.remaining} tokens"
+        )
+    scopes, table_sizes = [], []
+    for index in range(num_factors):
+        scope = _read_scope(tokens, index, len(domain_sizes))
+        size = math.prod([domain_sizes[i] for i in scope])
+        if size > MAX_TABLE_ENTRIES:
+            tokens.fail(f"factor {index}: its table would have more than {MAX_TABLE_ENTRIES} entries")
+        scopes.append(scope)
+        table_sizes.append(size)
+    return scopes, table_sizes
 
 
-def _read_scope(tokens: Tokens, index: int, domain_sizes: list[int]) -> list[int]:
-    most = len(domain_sizes)
-    length = tokens.next_int(f"the number of variables in the scope of factor {index}", high=most)
+def _read_scope(tokens: Tokens, index: int, num_variables: int) -> list[int]:
+    length = tokens.next_int(f"the number of variables in the scope of factor {index}", high=num_variables)
     if length > MAX_SCOPE:
         tokens.fail(f"factor {index}: a scope may have at most {MAX_SCOPE} variables, found {length}")
-    scope = tokens.next_int_list(length, f"a variable in the scope of factor {index}", high=most - 1)
+    scope = tokens.next_int_list(length, f"a variable in the scope of factor {index}", high=num_variables - 1)
     if len(set(scope)) != length:
         tokens.fail(f"factor {index}: a scope must not repeat a variable, found {scope}")
-    if math.prod([domain_sizes[i] for i in scope]) > MAX_TABLE_ENTRIES:
-        tokens.fail(f"factor {index}: its table would have more than {MAX_TABLE_ENTRIES} entries")
     return scope
 
 
@@ -110,16 +120,29 @@ def _check_entries(tokens: Tokens, first: int, numbers: NDArray[np.float64], log
 
 def _written_tables(model: GraphicalModel, logs: bool) -> Iterator[str]:
     """A blank line, the number of entries and the entries of each table."""
-    for index, factor in enumerate(model.factors):
-        log_table = factor.log_table.ravel()
-        numbers = log_table if logs else _writable_potentials(index, log_table)
-        yield f"\n{numbers.size}\n{_joined(numbers.tolist())}"
+    log_tables = np.concatenate([np.empty(0), *(factor.log_table.ravel() for factor in model.factors)])
+    numbers = log_tables if logs else potentials(log_tables)
+    ends = list(accumulate((factor.log_table.size for factor in model.factors), initial=0))
+    if not logs:
+        _check_potentials(numbers, log_tables, ends)
+    words = list(map(repr, numbers.tolist()))
+    for start, end in pairwise(ends):
+        yield f"\n{end - start}\n{' '.join(words[start:end])}"
 
 
-def _writable_potentials(index: int, log_table: NDArray[np.float64]) -> NDArray[np.float64]:
-    numbers = potentials(log_table)
-    ...
+def _check_potentials(numbers: NDArray[np.float64], log_tables: NDArray[np.float64], ends: list[int]) -> None:
+    """Refuse a log-potential whose exponential no double holds: it would come back as another one."""
+    with np.errstate(divide="ignore"):
+        is_exact = np.log(numbers) == log_tables
+    is_normal = (numbers >= np.finfo(np.float64).tiny) & (numbers < np.inf)
+    is_lost = ~is_exact & ~is_normal
+    if is_lost.any():
+        entry = int(is_lost.argmax())
+        raise ModelError(
+            f"factor {bisect_right(ends, entry) - 1}: exp({log_tables[entry]:.6g}) is out of the range of a "
+            "UAI file; write an .LG file (natural logs), or scale the model first"
+        )
 
 
-def _joined(numbers: Iterable[float]) -> str:
-    return " ".join(map(repr, numbers))
+def _joined(numbers: Iterable[int]) -> str:
+    return " ".join(map(str, numbers))

@@ -53,7 +53,9 @@ def ancestral_order(model: GraphicalModel, children: list[int]) -> list[int]:
         return list(TopologicalSorter(parents).static_order())
     except CycleError as error:
         names = ", ".join(model.names[i] for i in error.args[1])
-        raise ModelError(f"a Bayesian network needs parents before children; found a cycle: {names}") from None
+        raise ModelError(
+            f"a Bayesian network needs parents before children; found a cycle: {names}"
+        ) from None
 
 
 def _factors_could_match(model: GraphicalModel) -> bool:

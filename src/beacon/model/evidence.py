@@ -9,15 +9,18 @@ from collections.abc import Iterable, Mapping
 from beacon.errors import EvidenceError
 from beacon.model.graphical_model import GraphicalModel
 
+Evidence = Mapping[str, str] | Mapping[int, int] | Mapping[str, int] | Mapping[str | int, str | int]
+
 
 def resolve_evidence(
-    model: GraphicalModel, evidence: Mapping[str | int, str | int] | Iterable[tuple[str | int, str | int]] | None
+    model: GraphicalModel, evidence: Evidence | Iterable[tuple[str | int, str | int]] | None
 ) -> dict[int, int]:
     """Turn evidence by name or index into variable index -> value index, in variable order.
 
     A string is looked up as a name (or label) first and as an index second; the same variable may occur
     twice only with the same value.
     """
+    pairs: Iterable[tuple[str | int, str | int]]
     pairs = evidence.items() if isinstance(evidence, Mapping) else evidence or ()
     resolved: dict[int, int] = {}
     for variable, value in pairs:

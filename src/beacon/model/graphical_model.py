@@ -15,6 +15,8 @@ from beacon.errors import EvidenceError, ModelError
 from beacon.model.width import min_fill_width
 
 MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
+MAX_SCOPE = 32  # axes that every numpy can give an array
+MAX_VALUES = 1 << 24  # over all variables; more is a mistake, and each value costs memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +59,8 @@ class GraphicalModel:
     ) -> GraphicalModel:
         """Build a model from (scope, log table) pairs; a table may be flat, last variable fastest."""
         sizes = [int(size) for size in domain_sizes]
+        if sum(sizes) > MAX_VALUES:
+            raise ModelError(f"the variables may have at most {MAX_VALUES} values in all, found {sum(sizes)}")
         shared = {size: tuple(map(str, range(size))) for size in set(sizes)}
         return cls(
             names=tuple(names) if names is not None else tuple(f"x{i}" for i in range(len(sizes))),
@@ -121,10 +125,14 @@ class GraphicalModel:
             )
         return values.astype(np.int64)
 
+    def log_potentials(self, assignment: ArrayLike) -> NDArray[np.float64]:
+        """The log-potential of each factor at a complete assignment."""
+        values = self.check_assignment(assignment).tolist()
+        return np.array([f.log_table[tuple([values[i] for i in f.scope])] for f in self.factors], dtype=np.float64)
+
     def log_score(self, assignment: ArrayLike) -> float:
         """Sum of all log-potentials at a complete assignment; -inf if any is zero. Slow and obvious."""
-        values = self.check_assignment(assignment).tolist()
-        return math.fsum(float(f.log_table[tuple(values[i] for i in f.scope)]) for f in self.factors)
+        return math.fsum(self.log_potentials(assignment))
 
     def log_scores(self, assignments: ArrayLike) -> NDArray[np.float64]:
         """:meth:`log_score` of each row, walking the factors once for all rows."""
@@ -137,14 +145,12 @@ class GraphicalModel:
 
     def num_zero_factors(self, assignment: ArrayLike) -> int:
         """Number of factors whose potential is zero at a complete assignment."""
-        values = self.check_assignment(assignment).tolist()
-        return sum(f.log_table[tuple(values[i] for i in f.scope)] == -math.inf for f in self.factors)
+        return int(np.count_nonzero(np.isneginf(self.log_potentials(assignment))))
 
     def floored_log_score(self, assignment: ArrayLike, log_zero: float) -> float:
         """:meth:`log_score` with ``log_zero`` in place of -inf: what a search climbs."""
-        values = self.check_assignment(assignment).tolist()
-        entries = (float(f.log_table[tuple(values[i] for i in f.scope)]) for f in self.factors)
-        return math.fsum(log_zero if entry == -math.inf else entry for entry in entries)
+        entries = self.log_potentials(assignment)
+        return math.fsum(np.where(np.isneginf(entries), log_zero, entries))
 
     def named_assignment(self, assignment: ArrayLike) -> dict[str, str]:
         """The assignment as variable name -> value label."""
@@ -219,9 +225,13 @@ def _shaped_factor(index: int, scope: Sequence[int], table: ArrayLike, sizes: li
     """Shape a flat or shaped log table after its scope."""
     variables = tuple(map(int, scope))
     values = np.array(table, dtype=np.float64)
-    if any(not 0 <= i < len(sizes) for i in variables):
+    if variables and not (min(variables) >= 0 and max(variables) < len(sizes)):
         return Factor(variables, values)  # the model's own check says what is wrong
-    shape = tuple(sizes[i] for i in variables)
+    shape = tuple([sizes[i] for i in variables])
+    if len(shape) > MAX_SCOPE:
+        raise ModelError(
+            f"factor {index}: expected a scope of at most {MAX_SCOPE} variables, found {len(shape)}"
+        )
     if values.size != math.prod(shape):
         raise ModelError(
             f"factor {index} over variables {list(variables)}: expected {math.prod(shape)} entries, "
@@ -244,20 +254,27 @@ def _check_variables(names: tuple[str, ...], labels: tuple[tuple[str, ...], ...]
 
 
 def _check_factor(index: int, factor: Factor, sizes: tuple[int, ...]) -> None:
-    scope, table = factor.scope, factor.log_table
-    place = f"factor {index} over variables {list(scope)}"
-    for i in scope:
-        if not 0 <= i < len(sizes):
-            raise ModelError(f"{place}: variables are 0..{len(sizes) - 1}, found {i}")
+    problem = _factor_problem(factor.scope, factor.log_table, sizes)
+    if problem:
+        raise ModelError(f"factor {index} over variables {list(factor.scope)}: {problem}")
+    factor.log_table.setflags(write=False)
+
+
+def _factor_problem(scope: tuple[int, ...], table: NDArray[np.float64], sizes: tuple[int, ...]) -> str | None:
+    """What is wrong with a factor, if anything; quick, since models have many small factors."""
+    if scope and not (min(scope) >= 0 and max(scope) < len(sizes)):
+        wrong = next(i for i in scope if not 0 <= i < len(sizes))
+        return f"variables are 0..{len(sizes) - 1}, found {wrong}"
     if len(set(scope)) != len(scope):
-        raise ModelError(f"{place}: a variable occurs twice in the scope")
+        return "a variable occurs twice in the scope"
     if table.shape != tuple([sizes[i] for i in scope]):
-        raise ModelError(f"{place}: expected a table of shape {[sizes[i] for i in scope]}, found {table.shape}")
+        return f"expected a table of shape {[sizes[i] for i in scope]}, found {table.shape}"
     if table.dtype != np.float64:
-        raise ModelError(f"{place}: expected a float64 table, found {table.dtype}")
-    if not table.max() < math.inf:  # also true for NaN, which max() propagates
-        raise ModelError(f"{place}: log-potentials must be numbers below +inf, found {table.max()}")
-    table.flags.writeable = False
+        return f"expected a float64 table, found {table.dtype}"
+    largest = table.item(table.argmax())  # quicker than max() on a small table; NaN counts as largest too
+    if not largest < math.inf:
+        return f"log-potentials must be numbers below +inf, found {largest}"
+    return None
 
 
 def _factor_digest(factor: Factor) -> bytes:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from beacon.model.flat import FlatModel
 from beacon.search.incumbent import is_better, note_best, note_change, save_best
 from beacon.search.jit import inlined
-from beacon.search.max_tree import set_leaf
+from beacon.search.limits import EPSILON
+from beacon.search.max_tree import pick_top, set_leaf
 from beacon.search.rng import random_below
-from beacon.search.state import LOWEST, SearchState, best_gain
+from beacon.search.state import LOWEST, SearchState, best_gain, rebuild
 
-TIE = 1e-9  # gains this close count as equal
+REFRESH_STEPS = 1 << 20  # recompute what flips update, before rounding errors can add up
 
 
 @inlined
@@ -22,9 +23,9 @@ def best_value(model: FlatModel, state: SearchState, variable: int) -> int:
         if value == state.assignment[variable]:
             continue
         score = state.local_scores[start + value]
-        if score > top + TIE:
+        if score > top + EPSILON:
             ties, chosen, top = 1, value, score
-        elif score >= top - TIE:
+        elif score >= top - EPSILON:
             ties += 1
             if random_below(state.rng, ties) == 0:
                 chosen = value
@@ -37,16 +38,10 @@ def _move_factor(model: FlatModel, state: SearchState, factor: int, old: int, ne
     counters = state.counters[0]
     before, after = model.log_table[old], model.log_table[new]
     counters["score"] += after - before
-    counters["zeros"] += np_int(after == model.log_zero) - np_int(before == model.log_zero)
+    counters["zeros"] += (after == model.log_zero) * 1 - (before == model.log_zero) * 1
     state.entries[factor] = new
     if penalising:
         set_leaf(state.factor_utilities, state.utility_levels, factor, state.utilities[new])
-
-
-@inlined
-def np_int(flag: bool) -> int:
-    """A truth value as a number to add."""
-    return 1 if flag else 0
 
 
 @inlined
@@ -117,3 +112,12 @@ def flip(model: FlatModel, state: SearchState, variable: int, value: int, penali
     note_change(state, variable)
     if is_better(state):
         note_best(state)
+
+
+@inlined
+def climb(model: FlatModel, state: SearchState, penalising: bool) -> None:
+    """Make the best move there is, ties at random."""
+    variable = pick_top(state.gains, state.gain_levels, EPSILON, state.rng)
+    flip(model, state, variable, best_value(model, state, variable), penalising)
+    if state.counters[0]["steps"] % REFRESH_STEPS == 0:
+        rebuild(model, state)

@@ -1,4 +1,4 @@
-"""GLS+: climb the penalised score; at its local optima penalise what is worth it most."""
+"""GLS+: climb the penalised score; at its local optima penalise the entries most worth it."""
 
 from __future__ import annotations
 
@@ -7,73 +7,101 @@ from typing import NamedTuple
 import numpy as np
 
 from beacon.model.flat import FlatModel
-from beacon.search.flip import best_value, flip
+from beacon.search.costs import best_possible
+from beacon.search.flip import climb
+from beacon.search.greedy import restart
 from beacon.search.jit import inlined, kernel
-from beacon.search.max_tree import collect_top, pick_top, set_leaf, tree_top
-from beacon.search.state import MAX_EVENTS, SearchState, rebuild
+from beacon.search.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
+from beacon.search.max_tree import collect_top, set_leaf, tree_top
+from beacon.search.state import SearchState, rebuild
 
-EPS = 1e-9
 
+class GlsConstants(NamedTuple):
+    """The numbers of GLS+ as its kernel takes them."""
 
-class GlsKernelSettings(NamedTuple):
     weight: float
+    """What one unit of penalty costs, in nats."""
+    smoothing: float
+    """What all penalties are multiplied by now and then."""
+    smoothing_interval: int
+    """Local optima between two smoothings; 0: never."""
+    restart_interval: int
+    """Steps between two restarts; 0: never."""
+    relative_utilities: bool
+    """Count costs from the best entry of the same table, or from probability one as published."""
 
 
 @kernel
-def reset_penalties(model: FlatModel, state: SearchState) -> None:
-    """Clear all penalties; costs are relative to the best entry that the evidence leaves possible."""
-    counters = state.counters[0]
-    counters["upper_bound"] = 0.0
+def clear_penalties(model: FlatModel, state: SearchState, constants: GlsConstants) -> None:
+    """Begin without penalties; the utility of an entry is then its cost. Cost: all table entries."""
     for factor in range(len(state.entries)):
-        begin, end = model.table_starts[factor], model.table_starts[factor + 1]
-        top = -np.inf
-        for entry in range(begin, end):
-            possible = True
-            for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-                variable, stride = model.scopes[place, 0], model.scopes[place, 1]
-                value = (entry - begin) // stride % model.domain_sizes[variable]
-                if not state.is_free[variable] and value != state.assignment[variable]:
-                    possible = False
-            if possible and model.log_table[entry] > top:
-                top = model.log_table[entry]
-        counters["upper_bound"] += top
-        for entry in range(begin, end):
+        top = best_possible(model, state, factor) if constants.relative_utilities else 0.0
+        for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
             state.penalised_table[entry] = model.log_table[entry]
             state.penalties[entry] = 0
             state.utilities[entry] = max(0.0, top - model.log_table[entry])
 
 
 @inlined
-def _penalise(model: FlatModel, state: SearchState, weight: float) -> None:
-    count = collect_top(state.factor_utilities, state.utility_levels, state.tied_factors)
-    for k in range(count):
-        factor = state.tied_factors[k]
-        entry = state.entries[factor]
-        penalty = state.penalties[entry]
-        state.penalties[entry] = penalty + np.float32(1)
-        state.penalised_table[entry] -= weight
-        utility = state.utilities[entry] * (penalty + np.float32(1)) / (penalty + np.float32(2))
-        state.utilities[entry] = utility
-        set_leaf(state.factor_utilities, state.utility_levels, factor, utility)
-        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            variable = model.scopes[place, 0]
-            if state.is_free[variable]:
-                state.local_scores[model.move_starts[variable] + state.assignment[variable]] -= weight
-                set_leaf(state.gains, state.gain_levels, variable, state.gains[variable] + weight)
+def _penalise_entry(model: FlatModel, state: SearchState, factor: int, weight: float) -> None:
+    """One unit more for a factor's current entry. Cost: the factor's variables."""
+    entry = state.entries[factor]
+    penalty = state.penalties[entry]
+    state.penalties[entry] = penalty + np.float32(1)
+    state.penalised_table[entry] -= weight
+    utility = state.utilities[entry] * (penalty + np.float32(1)) / (penalty + np.float32(2))
+    state.utilities[entry] = utility
+    set_leaf(state.factor_utilities, state.utility_levels, factor, utility)
+    for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+        variable = model.scopes[place, 0]
+        if state.is_free[variable]:
+            state.local_scores[model.move_starts[variable] + state.assignment[variable]] -= weight
+            set_leaf(state.gains, state.gain_levels, variable, state.gains[variable] + weight)
 
 
 @kernel
-def run_gls(model: FlatModel, state: SearchState, weight: float, max_steps: int, max_work: int) -> int:
+def smooth_penalties(model: FlatModel, state: SearchState, constants: GlsConstants) -> None:
+    """Let all penalties fade a little. Cost: all table entries and links."""
+    rate = np.float32(constants.smoothing)
+    for entry in range(len(state.penalties)):
+        old = state.penalties[entry]
+        if old > 0:
+            new = old * rate
+            state.penalties[entry] = new
+            state.utilities[entry] *= (np.float32(1) + old) / (np.float32(1) + new)
+            state.penalised_table[entry] = model.log_table[entry] - constants.weight * new
+    rebuild(model, state)
+
+
+@inlined
+def _penalise(model: FlatModel, state: SearchState, constants: GlsConstants) -> None:
+    """Leave a local optimum: smooth when due, then penalise all entries of the largest utility."""
     counters = state.counters[0]
-    work = 0
-    while counters["steps"] < max_steps and work < max_work and counters["num_events"] < MAX_EVENTS:
+    interval = constants.smoothing_interval
+    if interval > 0 and counters["local_optima"] % interval == 0:
+        smooth_penalties(model, state, constants)
+    for k in range(collect_top(state.factor_utilities, state.utility_levels, state.tied_factors)):
+        _penalise_entry(model, state, state.tied_factors[k], constants.weight)
+
+
+@kernel
+def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limits: Limits) -> int:
+    """Climb and penalise until a limit is reached."""
+    counters = state.counters[0]
+    work, interval = 0, constants.restart_interval
+    verdict = outcome(state, limits)
+    while verdict == RUNNING and may_continue(state, limits, work):
         work += 1
-        if tree_top(state.gains, state.gain_levels) > EPS:
-            variable = pick_top(state.gains, state.gain_levels, EPS, state.rng)
-            flip(model, state, variable, best_value(model, state, variable), True)
+        if tree_top(state.gains, state.gain_levels) > EPSILON:
+            climb(model, state, True)
+            if interval > 0 and counters["steps"] % interval == 0:
+                clear_penalties(model, state, constants)
+                restart(model, state)
         else:
             counters["local_optima"] += 1
-            if counters["score"] >= counters["upper_bound"] - EPS:
-                return 1
-            _penalise(model, state, weight)
-    return 0
+            if tree_top(state.factor_utilities, state.utility_levels) <= 0:
+                return STALLED  # no entry is worth a penalty
+            _penalise(model, state, constants)
+        if counters["best_is_current"]:
+            verdict = outcome(state, limits)
+    return verdict

@@ -72,8 +72,18 @@ def note_all_changed(state: SearchState) -> None:
 def first_best(state: SearchState) -> None:
     """Begin the record with the current assignment."""
     counters = state.counters[0]
-    state.best[:] = state.assignment
-    state.is_changed[:] = False
+    for variable in range(len(state.assignment)):
+        state.best[variable] = state.assignment[variable]
+        state.is_changed[variable] = False
     counters["num_changed"] = 0
     note_best(state)
     counters["best_is_current"] = False
+
+
+@kernel
+def store_best(state: SearchState) -> None:
+    """:func:`save_best` for Python to call, so that ``best`` holds the best assignment.
+
+    The assignment stays the best one, so a later call of :func:`save_best` is not needed for it.
+    """
+    save_best(state)

@@ -25,6 +25,7 @@ COUNTERS = np.dtype(
         ("best_zeros", np.int64),
         ("best_step", np.int64),  # when the best was found
         ("best_is_current", np.bool_),  # the assignment is the best; `best` does not hold it yet
+        ("idle_restarts", np.int64),  # restarts since the last flip
         ("num_changed", np.int64),  # length of `changed`
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # marks the variables touched by the current flip
@@ -138,10 +139,17 @@ def randomise(model: FlatModel, state: SearchState) -> None:
 
 
 @kernel
+def draw_assignment(model: FlatModel, state: SearchState) -> None:
+    """:func:`randomise` for Python to call."""
+    randomise(model, state)
+
+
+@kernel
 def rebuild(model: FlatModel, state: SearchState) -> None:
     """Recompute everything that flips keep up to date. Cost: the links of the model and their domains."""
     counters = state.counters[0]
-    state.local_scores[:] = 0.0
+    for move in range(len(state.local_scores)):
+        state.local_scores[move] = 0.0
     score, zeros = 0.0, 0
     penalising = len(state.penalties) > 0
     for factor in range(len(state.entries)):

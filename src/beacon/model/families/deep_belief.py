@@ -29,7 +29,10 @@ def deep_belief_net(
     between hidden layers are Gaussian with deviation ``strength``, and so are the hidden units' fields
     with deviation ``bias``. One layer of hidden units makes a restricted Boltzmann machine.
     """
-    _check_settings(width, height, hidden, strength, bias, seed)
+    _check_layers(width, height, hidden)
+    check_number("strength", strength, 0)
+    check_number("bias", bias, 0)
+    check_seed(seed)
     rng = np.random.default_rng(seed)
     sizes = [width * height, *hidden]
     starts = np.cumsum([0, *sizes])
@@ -46,18 +49,13 @@ def deep_belief_net(
     )
 
 
-def _check_settings(
-    width: int, height: int, hidden: Sequence[int], strength: float, bias: float, seed: int
-) -> None:
+def _check_layers(width: int, height: int, hidden: Sequence[int]) -> None:
     check_count("width", width, 1)
     check_count("height", height, 1)
-    if not isinstance(hidden, Sequence) or isinstance(hidden, str) or not hidden:
+    if not isinstance(hidden, list | tuple) or not hidden:
         raise UsageError(f"hidden must list the size of at least one layer; found {hidden!r}")
     for size in hidden:
         check_count("each size in hidden", size, 1)
-    check_number("strength", strength, 0)
-    check_number("bias", bias, 0)
-    check_seed(seed)
     num_pairs = sum(a * b for a, b in pairwise([width * height, *hidden]))
     check_size(num_pairs + sum(hidden), 4 * num_pairs + 2 * sum(hidden))
 

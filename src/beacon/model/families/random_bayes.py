@@ -61,4 +61,5 @@ def _random_distribution(
     weights = rng.exponential(size=tuple(shape))
     weights[(rng.random(weights.shape) < zero_fraction) & (weights < weights.max(axis=-1, keepdims=True))] = 0
     with np.errstate(divide="ignore"):
-        return np.log(weights / weights.sum(axis=-1, keepdims=True))
+        log_table: NDArray[np.float64] = np.log(weights / weights.sum(axis=-1, keepdims=True))
+    return log_table

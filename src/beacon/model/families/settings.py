@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 
 from beacon.errors import UsageError
 
@@ -11,15 +10,16 @@ MAX_FACTORS = 2_000_000
 MAX_ENTRIES = 50_000_000
 
 
-def check_count(name: str, value: object, low: int, high: int = MAX_FACTORS) -> None:
+def check_count(name: str, value: int, low: int, high: int = MAX_FACTORS) -> None:
     """A whole number within bounds."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise UsageError(f"{name} must be a whole number from {low} to {high}; found {value!r}")
 
 
-def check_number(name: str, value: object, low: float, high: float = math.inf) -> None:
+def check_number(name: str, value: float, low: float, high: float = math.inf) -> None:
     """A finite number within bounds."""
-    if not isinstance(value, Real) or not math.isfinite(value) or not low <= value <= high:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not low <= value <= high:
         bounds = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
         raise UsageError(f"{name} must be a number {bounds}; found {value!r}")
 
@@ -30,7 +30,7 @@ def check_range(name: str, low: float, high: float) -> None:
         raise UsageError(f"min_{name} must not exceed max_{name}; found {low!r} and {high!r}")
 
 
-def check_seed(seed: object) -> None:
+def check_seed(seed: int) -> None:
     """A seed numpy accepts."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed must be a whole number of at least 0; found {seed!r}")
@@ -41,4 +41,6 @@ def check_size(num_factors: int, num_entries: int) -> None:
     if num_factors > MAX_FACTORS:
         raise UsageError(f"the model would have {num_factors} factors; at most {MAX_FACTORS} are allowed")
     if num_entries > MAX_ENTRIES:
-        raise UsageError(f"the model would have {num_entries} table entries; at most {MAX_ENTRIES} are allowed")
+        raise UsageError(
+            f"the model would have {num_entries} table entries; at most {MAX_ENTRIES} are allowed"
+        )

@@ -1,0 +1,118 @@
+"""Evidence: UAI files of one or several queries, and items of the command line.
+
+A file holds either one query, ``n v1 x1 .. vn xn``, or a number of queries and then that many such blocks.
+``0`` and ``1 0`` both mean one query without evidence; a file without tokens is an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from beacon.errors import FormatError, UsageError
+from beacon.formats.files import read_text, write_text
+from beacon.formats.tokens import Tokens
+from beacon.model.evidence import resolve_evidence
+from beacon.model.graphical_model import GraphicalModel
+
+
+class _Block(NamedTuple):
+    """Where one query is among the numbers of a file."""
+
+    first: int
+    num_pairs: int
+
+
+def read_evidence(path: str | os.PathLike[str], model: GraphicalModel) -> list[dict[int, int]]:
+    """Read the evidence of one or several queries, each as variable index -> value index.
+
+    A few files read both as one query and as several: then they are one query, unless it does not fit the
+    model, or the number of queries and each query stand on lines of their own.
+    """
+    text = read_text(path)
+    tokens = Tokens(text, os.fspath(path))
+    if not tokens.remaining:
+        tokens.fail("expected the number of observations, found nothing; write 0 for no evidence")
+    numbers = tokens.next_int_list(tokens.remaining, "a number of observations, a variable or a value")
+    problems = []
+    for blocks in _readings(tokens, numbers, text):
+        try:
+            return [_read_block(tokens, numbers, block, model) for block in blocks]
+        except FormatError as problem:
+            problems.append(problem)
+    raise problems[0]
+
+
+def write_evidence(path: str | os.PathLike[str], evidence: Mapping[int, int]) -> None:
+    """Write the evidence of one query, variable index -> value index, in the form ``n v1 x1 .. vn xn``."""
+    pairs = [f"{variable} {value}" for variable, value in evidence.items()]
+    write_text(path, " ".join([str(len(pairs)), *pairs]) + "\n")
+
+
+def parse_evidence_items(items: Sequence[str], model: GraphicalModel) -> dict[int, int]:
+    """Evidence from command-line items such as ``fever=yes`` (names) or ``3=1`` (indices)."""
+    return resolve_evidence(model, [_split_item(item, model) for item in items])
+
+
+def _readings(tokens: Tokens, numbers: list[int], text: str) -> list[list[_Block]]:
+    """The ways to cut the numbers into queries, the likeliest first."""
+    one, several = _single_block(numbers), _counted_blocks(numbers)
+    if not one and not several:
+        pairs = numbers[0]
+        tokens.fail(
+            f"expected {pairs} pairs of variable and value ({1 + 2 * pairs} tokens), or {pairs} queries "
+            f"that each begin with their number of pairs; found {len(numbers)} tokens"
+        )
+    line_lengths = [len(line.split()) for line in text.splitlines() if line.strip()]
+    if several and line_lengths == [1, *(1 + 2 * block.num_pairs for block in several)]:
+        return [reading for reading in (several, one) if reading]
+    return [reading for reading in (one, several) if reading]
+
+
+def _single_block(numbers: list[int]) -> list[_Block]:
+    return [_Block(1, numbers[0])] if len(numbers) == 1 + 2 * numbers[0] else []
+
+
+def _counted_blocks(numbers: list[int]) -> list[_Block]:
+    """The blocks after a leading number of queries; none if they do not end where the numbers do."""
+    blocks: list[_Block] = []
+    position = 1
+    while position < len(numbers) and len(blocks) < numbers[0]:
+        blocks.append(_Block(position + 1, numbers[position]))
+        position += 1 + 2 * numbers[position]
+    return blocks if position == len(numbers) and len(blocks) == numbers[0] else []
+
+
+def _read_block(tokens: Tokens, numbers: list[int], block: _Block, model: GraphicalModel) -> dict[int, int]:
+    evidence: dict[int, int] = {}
+    for token in range(block.first, block.first + 2 * block.num_pairs, 2):
+        variable, value = numbers[token : token + 2]
+        if variable >= model.num_variables:
+            tokens.fail(f"expected a variable in 0..{model.num_variables - 1}, found {variable}", token)
+        if value >= len(model.labels[variable]):
+            most = len(model.labels[variable]) - 1
+            tokens.fail(f"expected a value of variable {variable} in 0..{most}, found {value}", token + 1)
+        if evidence.setdefault(variable, value) != value:
+            both = f"{evidence[variable]} and {value}"
+            tokens.fail(f"variable {variable} is observed twice with different values: {both}", token + 1)
+    return dict(sorted(evidence.items()))
+
+
+def _split_item(item: str, model: GraphicalModel) -> tuple[str, str]:
+    """Split at the last '=' that ends a known variable: names and values may contain the sign too."""
+    if "=" not in item:
+        raise UsageError(f"expected evidence as VARIABLE=VALUE, found {item!r}")
+    at = item.rfind("=")
+    while at >= 0:
+        if _is_variable(item[:at], model):
+            return item[:at], item[at + 1 :]
+        at = item.rfind("=", 0, at)
+    variable, _, value = item.partition("=")
+    return variable, value
+
+
+def _is_variable(text: str, model: GraphicalModel) -> bool:
+    if text in model.name_to_variable:
+        return True
+    return text.isascii() and text.isdigit() and len(text) <= 18 and int(text) < model.num_variables

@@ -1,0 +1,124 @@
+"""Complete assignments drawn from a model: ancestral where it is a Bayesian network, else Gibbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beacon.errors import ModelError, UsageError
+from beacon.model.bayes import ancestral_order, child_of_factors
+from beacon.model.graphical_model import GraphicalModel
+
+MAX_SAMPLED_VALUES = 250_000_000  # 2 GB
+
+FeasibleStart = Callable[[GraphicalModel, int], ArrayLike]
+"""A search, given a model and a seed, for an assignment of non-zero probability."""
+
+
+@dataclass(frozen=True)
+class GibbsSettings:
+    """How Gibbs chains run; a sweep redraws every variable once.
+
+    Many short chains cover more modes of a strongly coupled model than a long one that never leaves its own.
+    """
+
+    burn_in: int = 50
+    """Sweeps of a chain before its first sample."""
+    thin: int = 2
+    """Sweeps between two samples of a chain."""
+    chains: int = 50
+    """Independent chains, each from a start of its own."""
+
+    def __post_init__(self) -> None:
+        """Check each setting."""
+        for field in fields(self):
+            low = 0 if field.name == "burn_in" else 1
+            check_count(field.name, getattr(self, field.name), low)
+
+
+def sample_assignments(
+    model: GraphicalModel,
+    count: int,
+    seed: int,
+    *,
+    feasible_start: FeasibleStart | None = None,
+    gibbs: GibbsSettings | None = None,
+) -> NDArray[np.int64]:
+    """Draw ``count`` complete assignments, one per row, all of non-zero probability.
+
+    A Bayesian network is sampled exactly, parents before children. Any other model is sampled by Gibbs
+    chains; where it has zeros they start at assignments found by ``feasible_start`` (default: a built-in
+    repair search), and a ModelError says so if none is found.
+    """
+    check_count("count", count, 0)
+    check_count("seed", seed, 0)
+    if count * model.num_variables > MAX_SAMPLED_VALUES:
+        raise UsageError(
+            f"{count} samples of {model.num_variables} variables are too many to hold in memory; "
+            f"ask for at most {MAX_SAMPLED_VALUES // model.num_variables}"
+        )
+    children = child_of_factors(model)
+    if children is not None:
+        return _sample_ancestrally(model, children, count, seed)
+    return _sample_by_gibbs(model, count, seed, feasible_start, gibbs or GibbsSettings())
+
+
+def check_count(name: str, value: int, low: int) -> None:
+    """Raise unless the value is a whole number of at least ``low``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise UsageError(f"{name} must be a whole number of at least {low}; found {value!r}")
+
+
+def _sample_ancestrally(
+    model: GraphicalModel, children: list[int], count: int, seed: int
+) -> NDArray[np.int64]:
+    """One variable at a time, for all samples together."""
+    rng = np.random.default_rng(seed)
+    factor_of = {child: factor for child, factor in zip(children, model.factors, strict=True)}
+    columns = np.zeros((model.num_variables, count), dtype=np.int64)
+    for i in ancestral_order(model, children):
+        factor = factor_of[i]
+        axis = factor.scope.index(i)
+        shares = np.cumsum(np.exp(np.moveaxis(factor.log_table, axis, -1)), axis=-1)
+        shares /= shares[..., -1:]  # rounded tables: the last share must be 1 and no draw exceed it
+        rows = shares[tuple(columns[j] for j in factor.scope if j != i)]
+        columns[i] = (rng.random(count)[:, None] >= rows).sum(axis=-1)
+    return np.ascontiguousarray(columns.T)
+
+
+def _sample_by_gibbs(
+    model: GraphicalModel,
+    count: int,
+    seed: int,
+    feasible_start: FeasibleStart | None,
+    settings: GibbsSettings,
+) -> NDArray[np.int64]:
+    from beacon.query.gibbs import run_chains  # noqa: PLC0415  (numba is slow to import)
+
+    if count == 0 or model.num_variables == 0:
+        return np.zeros((count, model.num_variables), dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    chain_seeds = rng.integers(2**31, size=min(settings.chains, count)).tolist()
+    starts = np.array([_start(model, chain_seed, feasible_start) for chain_seed in chain_seeds])
+    return run_chains(model, starts, count, settings.burn_in, settings.thin, seed)
+
+
+def _start(model: GraphicalModel, seed: int, feasible_start: FeasibleStart | None) -> NDArray[np.int64]:
+    """A random assignment, or one of non-zero probability where the model has zeros."""
+    if model.zero_fraction == 0:
+        return np.random.default_rng(seed).integers(0, model.domain_sizes)
+    if feasible_start is None:
+        from beacon.query.feasible import find_feasible  # noqa: PLC0415
+
+        return find_feasible(model, seed)
+    assignment = model.check_assignment(feasible_start(model, seed))
+    num_zeros = model.num_zero_factors(assignment)
+    if num_zeros:
+        raise ModelError(
+            f"no assignment of non-zero probability was found; at best {num_zeros} of "
+            f"{model.num_factors} factors stayed zero"
+        )
+    return assignment

@@ -1,0 +1,103 @@
+"""Many searches on one model, side by side: the engine's face for guides, teachers and experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.flat import compile_model
+from beacon.model.graphical_model import GraphicalModel
+from beacon.search.result import Result, checked_result
+from beacon.search.search import Search, num_threads
+from beacon.search.start import Start, first_assignments
+from beacon.search.stop import MaxSteps, Stop
+from beacon.search.strategy import Strategy, make_strategy
+from beacon.search.trace import Trace
+from beacon.search.warm_up import warm_up
+
+
+class SearchBatch:
+    """One independent search per query over the same compiled model.
+
+    All states are alive at once (a few times the model's tables each); :func:`beacon.solve_many` keeps
+    only one per thread. Arrays have one row per query.
+    """
+
+    def __init__(
+        self,
+        model: GraphicalModel,
+        queries: Iterable[Evidence],
+        strategy: str | Strategy = "gls+",
+        start: Start = "random",
+        seed: int = 0,
+        *,
+        log_zero: float | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Place every search at its start."""
+        self.model = model
+        self.flat = compile_model(model, log_zero)
+        self.evidences = [resolve_evidence(model, query) for query in queries]
+        self.seed = seed
+        self.threads = num_threads(threads)
+        plan = make_strategy(strategy)
+        warm_up(plan)
+        starts = first_assignments(model, start, self.evidences)
+        self.searches = [
+            Search(self.flat, evidence, plan, first, seed)
+            for evidence, first in zip(self.evidences, starts, strict=True)
+        ]
+        self._reasons = ["steps"] * len(self.searches)
+
+    def run(self, steps: int) -> None:
+        """Advance every search by so many steps (fewer for one that is proved optimal)."""
+        self._each(lambda search: search.run(MaxSteps(search.steps + steps)))
+
+    def run_until(self, stop: Stop) -> None:
+        """Let every search run freely until ``stop``, whose steps count from its beginning."""
+        self._each(lambda search: search.run(stop))
+
+    def _each(self, action: Callable[[Search], str]) -> None:
+        with ThreadPoolExecutor(self.threads) as executor:
+            self._reasons = list(executor.map(action, self.searches))
+
+    @property
+    def assignments(self) -> NDArray[np.int64]:
+        """[queries, variables] where each search stands."""
+        return np.array([search.state.assignment for search in self.searches], dtype=np.int64)
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """[queries, moves] what each move adds to the strategy's own score; 0 for the current values."""
+        return np.array([self._gains(search) for search in self.searches])
+
+    @property
+    def best_assignments(self) -> NDArray[np.int64]:
+        """[queries, variables] the best assignment of each search."""
+        return np.array([search.best_assignment for search in self.searches])
+
+    @property
+    def best_scores(self) -> NDArray[np.float64]:
+        """[queries] floored score of the best assignments."""
+        return np.array([search.best_score for search in self.searches])
+
+    @property
+    def traces(self) -> list[Trace]:
+        """The improvements of each search."""
+        return [search.trace for search in self.searches]
+
+    @property
+    def results(self) -> list[Result]:
+        """The best of each search so far, re-scored."""
+        rows = zip(self.evidences, self.searches, self._reasons, strict=True)
+        return [checked_result(self.model, evidence, search, self.seed, why) for evidence, search, why in rows]
+
+    def _gains(self, search: Search) -> NDArray[np.float64]:
+        local = search.state.local_scores
+        current = local[self.flat.move_starts[:-1] + search.state.assignment]
+        gains: NDArray[np.float64] = local - np.repeat(current, self.flat.domain_sizes)
+        return gains

@@ -1,0 +1,46 @@
+"""Greedy: best improvement, and a fresh random assignment at every local optimum."""
+
+from __future__ import annotations
+
+from beacon.model.flat import FlatModel
+from beacon.search.flip import climb
+from beacon.search.incumbent import is_better, note_all_changed, note_best, save_best
+from beacon.search.jit import inlined, kernel
+from beacon.search.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
+from beacon.search.max_tree import tree_top
+from beacon.search.state import SearchState, randomise, rebuild
+
+MAX_IDLE_RESTARTS = 1000  # so many random starts without a single improving move: nothing to search
+
+
+@inlined
+def restart(model: FlatModel, state: SearchState) -> None:
+    """Go on from a uniformly random assignment. Cost: that of a rebuild."""
+    save_best(state)
+    note_all_changed(state)
+    randomise(model, state)
+    rebuild(model, state)
+    if is_better(state):
+        note_best(state)
+
+
+@kernel
+def run_greedy(model: FlatModel, state: SearchState, limits: Limits) -> int:
+    """Climb and restart until a limit is reached."""
+    counters = state.counters[0]
+    work = 0
+    verdict = outcome(state, limits)
+    while verdict == RUNNING and may_continue(state, limits, work):
+        work += 1
+        if tree_top(state.gains, state.gain_levels) > EPSILON:
+            climb(model, state, False)
+            counters["idle_restarts"] = 0
+        else:
+            counters["local_optima"] += 1
+            counters["idle_restarts"] += 1
+            if counters["idle_restarts"] > MAX_IDLE_RESTARTS:
+                return STALLED
+            restart(model, state)
+        if counters["best_is_current"]:
+            verdict = outcome(state, limits)
+    return verdict

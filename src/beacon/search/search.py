@@ -1,0 +1,133 @@
+"""One search of one query: a state, a strategy, and the loop that minds the clock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import UsageError
+from beacon.model.flat import FlatModel
+from beacon.search.costs import set_upper_bound
+from beacon.search.incumbent import first_best, store_best
+from beacon.search.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
+from beacon.search.state import draw_assignment, new_state, rebuild
+from beacon.search.stop import Stop
+from beacon.search.strategy import Strategy
+from beacon.search.trace import Trace, TraceRecorder
+
+CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
+FIRST_WORK = 500
+NO_LIMIT = np.iinfo(np.int64).max
+
+REASONS = {OPTIMAL: "optimal", STALLED: "stalled", TARGET: "target"}
+
+
+class Search:
+    """One search. :meth:`run` may be called again and again; the search goes on where it stopped."""
+
+    def __init__(
+        self,
+        model: FlatModel,
+        evidence: Mapping[int, int],
+        strategy: Strategy,
+        start: NDArray[np.int64] | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Begin at ``start``, or at a random assignment."""
+        self.model = model
+        self.strategy = strategy
+        self.seconds = 0.0
+        self.state = new_state(model, evidence, seed, strategy.penalising)
+        if start is None:
+            draw_assignment(model, self.state)
+        else:
+            self.state.assignment[:] = start
+        set_upper_bound(model, self.state)
+        strategy.prepare(model, self.state)
+        rebuild(model, self.state)
+        first_best(self.state)
+        self._recorder = TraceRecorder()
+        self._work = FIRST_WORK
+        self._recorder.fetch(self.state, 0, 0.0, 0.0)
+
+    @property
+    def steps(self) -> int:
+        """Steps made so far."""
+        return int(self.state.counters[0]["steps"])
+
+    @property
+    def best_score(self) -> float:
+        """Floored score of the best assignment."""
+        return float(self.state.counters[0]["best_score"])
+
+    @property
+    def best_zeros(self) -> int:
+        """Zero factors of the best assignment."""
+        return int(self.state.counters[0]["best_zeros"])
+
+    @property
+    def best_assignment(self) -> NDArray[np.int64]:
+        """The best assignment so far."""
+        store_best(self.state)
+        return self.state.best.astype(np.int64)
+
+    @property
+    def trace(self) -> Trace:
+        """The improvements so far."""
+        return self._recorder.trace()
+
+    def run(
+        self,
+        stop: Stop,
+        cancelled: threading.Event | None = None,
+        on_improvement: Callable[[Search], None] | None = None,
+    ) -> str:
+        """Search until ``stop`` and say why it ended; step limits count from the search's beginning."""
+        began = perf_counter()
+        before = self.seconds
+        while (reason := self._reason_to_stop(stop, cancelled, perf_counter() - began)) is None:
+            known = len(self._recorder.chunks)
+            verdict = self._call_kernel(stop, stop.seconds - (perf_counter() - began))
+            self.seconds = before + perf_counter() - began
+            if on_improvement and len(self._recorder.chunks) > known:
+                on_improvement(self)
+            if verdict != RUNNING:
+                return REASONS[verdict]
+        return reason
+
+    def _reason_to_stop(self, stop: Stop, cancelled: threading.Event | None, elapsed: float) -> str | None:
+        if not self.state.is_free.any():
+            return "nothing to search"
+        if self.steps >= stop.steps:
+            return "steps"
+        if elapsed >= stop.seconds:
+            return "seconds"
+        if self.steps - self.state.counters[0]["best_step"] >= stop.idle_steps:
+            return "no improvement"
+        return "interrupted" if cancelled is not None and cancelled.is_set() else None
+
+    def _call_kernel(self, stop: Stop, seconds_left: float) -> int:
+        """Run the kernel for a few milliseconds and learn how much work that is."""
+        first_step, began = self.steps, perf_counter()
+        last_step = min(stop.steps, self.state.counters[0]["best_step"] + stop.idle_steps)
+        limits = Limits(int(min(last_step, NO_LIMIT)), self._work, stop.target)
+        verdict = self.strategy.advance(self.model, self.state, limits)
+        spent = perf_counter() - began
+        self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
+        goal = min(CALL_SECONDS, max(seconds_left - spent, 0.0005))
+        self._work = int(np.clip(self._work * goal / max(spent, 1e-6), self._work / 4 + 1, self._work * 4))
+        return verdict
+
+
+def num_threads(threads: int | None) -> int:
+    """The number of threads to use: as asked, or one per core that this process may use."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads < 1:
+        raise UsageError(f"threads must be at least 1; found {threads}")
+    return threads

@@ -1,0 +1,99 @@
+"""The front door: solve one query, or many on the same model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+
+from beacon.errors import UsageError
+from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.flat import compile_model
+from beacon.model.graphical_model import GraphicalModel
+from beacon.search.result import Result, checked_result
+from beacon.search.search import Search, num_threads
+from beacon.search.start import Start, first_assignments
+from beacon.search.stop import MaxRuntime, Stop
+from beacon.search.strategy import Strategy, make_strategy
+from beacon.search.warm_up import warm_up
+
+DEFAULT_STOP = MaxRuntime(1.0)
+
+
+def solve(
+    model: GraphicalModel,
+    evidence: Evidence | None = None,
+    *,
+    strategy: str | Strategy = "gls+",
+    stop: Stop = DEFAULT_STOP,
+    start: Start = "random",
+    seed: int = 0,
+    log_zero: float | None = None,
+    on_improvement: Callable[[Search], None] | None = None,
+) -> Result:
+    """Find the most probable explanation of one query.
+
+    Ctrl-C ends the search and returns the best assignment so far. ``on_improvement`` is called, at most
+    every few milliseconds, with the search when it has found something better.
+    """
+    (result,) = solve_many(
+        model,
+        [evidence or {}],
+        strategy=strategy,
+        stop=stop,
+        start=start,
+        seed=seed,
+        log_zero=log_zero,
+        threads=1,
+        on_improvement=on_improvement,
+    )
+    return result
+
+
+def solve_many(
+    model: GraphicalModel,
+    evidences: Iterable[Evidence],
+    *,
+    strategy: str | Strategy = "gls+",
+    stop: Stop = DEFAULT_STOP,
+    start: Start = "random",
+    seed: int = 0,
+    log_zero: float | None = None,
+    threads: int | None = None,
+    on_result: Callable[[int, Result], None] | None = None,
+    on_improvement: Callable[[Search], None] | None = None,
+) -> list[Result]:
+    """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
+
+    A query's result depends on the model, its evidence, its start and the seed, not on its place in the
+    list or the number of threads (as long as the stop counts steps, not seconds). ``on_result`` hears of
+    each result as it comes. Ctrl-C ends all searches and returns what they have.
+    """
+    if not stop.is_bounded:
+        raise UsageError("the stop would never end a search; add MaxSteps, MaxRuntime or NoImprovement")
+    resolved = [resolve_evidence(model, evidence) for evidence in evidences]
+    starts = first_assignments(model, start, resolved)
+    plan, flat = make_strategy(strategy), compile_model(model, log_zero)
+    warm_up(plan)
+    cancelled = threading.Event()
+
+    def solve_one(query: int) -> Result:
+        search = Search(flat, resolved[query], plan, starts[query], seed)
+        reason = search.run(stop, cancelled, on_improvement)
+        return checked_result(model, resolved[query], search, seed, reason)
+
+    with ThreadPoolExecutor(num_threads(threads)) as executor:
+        futures = {executor.submit(solve_one, query): query for query in range(len(resolved))}
+        try:
+            _report(futures, on_result)
+        except KeyboardInterrupt:
+            cancelled.set()
+    return [future.result() for future in futures]
+
+
+def _report(futures: dict[Future[Result], int], on_result: Callable[[int, Result], None] | None) -> None:
+    """Wait for all results and pass each on."""
+    for future in as_completed(futures):
+        result = future.result()
+        if on_result is not None:
+            on_result(futures[future], result)

@@ -1,0 +1,47 @@
+"""Where searches begin: at random, or at given assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beacon.errors import EvidenceError, UsageError
+from beacon.model.graphical_model import GraphicalModel
+
+Start = Literal["random"] | ArrayLike
+
+
+def first_assignments(
+    model: GraphicalModel, start: Start, evidences: Sequence[Mapping[int, int]]
+) -> Sequence[NDArray[np.int64] | None]:
+    """One first assignment per query; None stands for a random one.
+
+    ``start`` is ``"random"``, one assignment for all queries, or one row for each.
+    """
+    if isinstance(start, str):
+        if start != "random":
+            raise UsageError(f"start must be 'random' or an assignment; found {start!r}")
+        return [None] * len(evidences)
+    rows = np.asarray(start)
+    if rows.ndim == 1:
+        rows = np.broadcast_to(rows, (len(evidences), len(rows)))
+    if len(rows) != len(evidences):
+        raise UsageError(f"expected one start for each of {len(evidences)} queries; found {len(rows)}")
+    return [_checked(model, row, evidence) for row, evidence in zip(rows, evidences, strict=True)]
+
+
+def _checked(
+    model: GraphicalModel, row: NDArray[np.int64], evidence: Mapping[int, int]
+) -> NDArray[np.int64]:
+    assignment = model.check_assignment(row)
+    for variable, value in evidence.items():
+        if assignment[variable] != value:
+            labels = model.labels[variable]
+            raise EvidenceError(
+                f"the start contradicts the evidence: {model.names[variable]!r} is observed as "
+                f"{labels[value]!r}, the start has {labels[assignment[variable]]!r}"
+            )
+    return assignment

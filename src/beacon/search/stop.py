@@ -1,0 +1,62 @@
+"""When a search ends. Criteria combine with ``|``: the first to be met stops the search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from beacon.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Every limit at once; infinity where there is none. Use the named criteria below to make one."""
+
+    steps: float = math.inf
+    seconds: float = math.inf
+    idle_steps: float = math.inf
+    target: float = math.inf
+
+    def __or__(self, other: Stop) -> Stop:
+        """Stop when either would."""
+        return Stop(
+            min(self.steps, other.steps),
+            min(self.seconds, other.seconds),
+            min(self.idle_steps, other.idle_steps),
+            min(self.target, other.target),
+        )
+
+    @property
+    def is_bounded(self) -> bool:
+        """Does it end every search? A target alone may never be reached."""
+        return min(self.steps, self.seconds, self.idle_steps) < math.inf
+
+
+def MaxSteps(steps: int) -> Stop:  # noqa: N802 - reads as the name of a criterion
+    """Stop after so many steps (flips)."""
+    return Stop(steps=_not_negative("MaxSteps", steps))
+
+
+def MaxRuntime(seconds: float) -> Stop:  # noqa: N802
+    """Stop after so many seconds of wall-clock time."""
+    return Stop(seconds=_not_negative("MaxRuntime", seconds))
+
+
+def NoImprovement(steps: int) -> Stop:  # noqa: N802
+    """Stop when so many steps in a row have found nothing better."""
+    if steps < 1:
+        raise UsageError(f"NoImprovement needs at least 1 step; found {steps}")
+    return Stop(idle_steps=_not_negative("NoImprovement", steps))
+
+
+def TargetScore(score: float) -> Stop:  # noqa: N802
+    """Stop when an assignment without zero factors has at least this log score."""
+    if math.isnan(score):
+        raise UsageError("TargetScore needs a number; found nan")
+    return Stop(target=score)
+
+
+def _not_negative(criterion: str, limit: float) -> float:
+    if not limit >= 0:
+        raise UsageError(f"{criterion} needs a limit of 0 or more; found {limit}")
+    return limit

@@ -1,0 +1,149 @@
+"""Evidence files of one or several queries, and command-line items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from beacon.errors import EvidenceError, FormatError, UsageError
+from beacon.formats import uai
+from beacon.formats.evidence import parse_evidence_items, read_evidence, write_evidence
+from beacon.formats.files import read_text
+from beacon.model.graphical_model import GraphicalModel
+from strategies import damaged, read_or_one_line
+
+MODEL = GraphicalModel.from_tables([2, 3, 2, 4, 2], [])
+
+
+def read(folder: Path, text: str) -> list[dict[int, int]]:
+    (folder / "m.evid").write_text(text)
+    return read_evidence(folder / "m.evid", MODEL)
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("0", [{}]),
+        ("1 0", [{}]),
+        ("1\n0\n", [{}]),
+        ("1 0 1", [{0: 1}]),
+        ("2 3 3 1 2", [{1: 2, 3: 3}]),
+        ("2\n3 3\n1 2", [{1: 2, 3: 3}]),
+        ("1 2 3 3 1 2", [{1: 2, 3: 3}]),
+        ("1\n2 3 3\n1 2", [{1: 2, 3: 3}]),
+        ("2\n1 0 1\n2 1 2 3 0", [{0: 1}, {1: 2, 3: 0}]),
+        ("3 0 0 0", [{}, {}, {}]),
+        ("2 0 1 0 1", [{0: 1}]),
+    ],
+)
+def test_one_query_or_a_number_of_queries(tmp_path: Path, text: str, queries: list[dict[int, int]]) -> None:
+    assert read(tmp_path, text) == queries
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("2 0 1 3 1", [{0: 1, 3: 1}]),
+        ("2\n0 1\n3 1", [{0: 1, 3: 1}]),
+        ("2\n0\n1 3 1", [{}, {3: 1}]),
+        ("2 0 1 0 0", [{}, {0: 0}]),
+        ("2 1 4 0 0", [{4: 0}, {}]),
+    ],
+)
+def test_what_reads_both_ways_is_one_query_unless_lines_or_model_say_otherwise(
+    tmp_path: Path, text: str, queries: list[dict[int, int]]
+) -> None:
+    assert read(tmp_path, text) == queries
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            " \n",
+            r"line 2 \(token 1\): expected the number of observations, found nothing; write 0 for no evid",
+        ),
+        ("1 5 0", r"line 1 \(token 2\): expected a variable in 0\.\.4, found 5"),
+        ("1\n1\n1 3", r"line 3 \(token 4\): expected a value of variable 1 in 0\.\.2, found 3"),
+        ("2 3 0 3 1", r"line 1 \(token 5\): variable 3 is observed twice with different values: 0 and 1"),
+        ("2 3 0", r"expected 2 pairs of variable and value \(5 tokens\), or 2 queries .*; found 3 tokens"),
+        ("1 0 1 0", r"expected 1 pairs of variable and value \(3 tokens\), or 1 queries .*; found 4 tokens"),
+        (
+            "1 0 yes",
+            r"line 1 \(token 3\): expected a number of observations, a variable or a value, an integer",
+        ),
+        ("1 -1 0", r"line 1 \(token 2\): expected a number of observations, .* at least 0, found '-1'"),
+        ("1000000000000 1 1", "expected 1000000000000 pairs"),
+        ("", "the file is empty"),
+    ],
+)
+def test_wrong_evidence_is_named_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(FormatError, match=rf"m\.evid.*{problem}"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize("evidence", [{}, {3: 2}, {1: 0, 4: 1}, {0: 1, 3: 1}])
+def test_written_evidence_is_read_back(tmp_path: Path, evidence: dict[int, int]) -> None:
+    write_evidence(tmp_path / "m.evid.gz", evidence)
+    assert read_evidence(tmp_path / "m.evid.gz", MODEL) == [evidence]
+
+
+@settings(deadline=None, max_examples=100)
+@given(text=damaged("2\n1 0 1\n2 1 2 3 0"))
+def test_random_damage_gives_evidence_or_one_line(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    queries = read_or_one_line(lambda: read(tmp_path_factory.getbasetemp(), text))
+    assert all(value < MODEL.domain_sizes[i] for query in queries or [] for i, value in query.items())
+
+
+def test_published_evidence_is_one_query_each(benchmark_files: Path) -> None:
+    model = uai.read(read_text(benchmark_files / "paper" / "BN_30.uai.xz"), "BN_30")
+    queries = read_evidence(benchmark_files / "evid" / "BN_30.uai.evid", model)
+    assert [len(query) for query in queries] == [120]
+    assert queries[0][1] == 1
+
+
+NAMED = GraphicalModel.from_tables(
+    [2, 3, 2],
+    [],
+    names=["fever", "a=b", "a"],
+    labels=[["no", "yes"], ["x", "y=z", "0"], ["b=x", "c"]],
+)
+
+
+@pytest.mark.parametrize(
+    ("items", "evidence"),
+    [
+        ([], {}),
+        (["fever=yes"], {0: 1}),
+        (["0=1", "2=0"], {0: 1, 2: 0}),
+        (["a=b=x"], {1: 0}),
+        (["a=b=y=z"], {1: 1}),
+        (["a=c", "fever=no"], {0: 0, 2: 1}),
+        (["a=b=0"], {1: 2}),
+    ],
+)
+def test_items_name_variables_and_values(items: list[str], evidence: dict[int, int]) -> None:
+    assert parse_evidence_items(items, NAMED) == evidence
+
+
+def test_an_item_without_a_sign_is_wrong_use() -> None:
+    with pytest.raises(UsageError, match="expected evidence as VARIABLE=VALUE, found 'fever'"):
+        parse_evidence_items(["fever"], NAMED)
+
+
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        ("fevr=yes", "no variable is called 'fevr'; did you mean 'fever'?"),
+        ("fever=maybe", "variable 'fever' has no value 'maybe'; its values are no, yes"),
+        ("7=1", r"variable indices are 0\.\.2; found 7"),
+        ("=1", "no variable is called ''"),
+    ],
+)
+def test_an_unknown_variable_or_value_is_named(item: str, problem: str) -> None:
+    with pytest.raises(EvidenceError, match=problem):
+        parse_evidence_items([item], NAMED)
