@@ -13,10 +13,12 @@ from beacon.formats import bif, cfn, uai, wcsp
 from beacon.formats.evidence import parse_evidence_items, read_evidence, write_evidence
 from beacon.formats.evidence_table import read_evidence_table
 from beacon.formats.files import base_suffix, read_text, write_text
+from beacon.formats.pgmpy import from_pgmpy
 from beacon.formats.solution import read_solution, write_solution
 from beacon.model.graphical_model import GraphicalModel
 
 __all__ = [
+    "from_pgmpy",
     "parse_evidence_items",
     "read_evidence",
     "read_evidence_table",
@@ -38,12 +40,7 @@ class _Format(NamedTuple):
 _FORMATS = (
     _Format(".uai", r"(?i:MARKOV|BAYES)\s", uai.read, lambda model, _: uai.write(model)),
     _Format(".lg", None, partial(uai.read, logs=True), lambda model, _: uai.write(model, logs=True)),
-    _Format(
-        ".wcsp",
-        r"\S+(?:[ \t]+\d+){4}[ \t]*\n",
-        wcsp.read,
-        lambda model, precision: wcsp.write(model, precision),
-    ),
+    _Format(".wcsp", r"\S+(?:[ \t]+\d+){4}[ \t]*\n", wcsp.read, wcsp.write),
     _Format(".cfn", r"\{", cfn.read, None),
     _Format(".bif", r"(?:network|variable|probability)\b", bif.read, lambda model, _: bif.write(model)),
 )
@@ -71,8 +68,10 @@ def write_model(model: GraphicalModel, path: str | os.PathLike[str], *, precisio
     """
     known = _format_of_name(path)
     if known is None or known.write is None:
-        wanted = _suffixes(known for known in _FORMATS if known.write)
-        raise UsageError(f"cannot write {os.fspath(path)}: expected a name that ends in {wanted}")
+        writable = _suffixes(known for known in _FORMATS if known.write)
+        raise UsageError(
+            f"cannot write {os.fspath(path)}: models are written to files that end in {writable}"
+        )
     write_text(path, known.write(model, precision))
 
 

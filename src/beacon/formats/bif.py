@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from beacon.errors import ModelError
 from beacon.formats.bif_tables import DistributionReader, Variable
 from beacon.formats.lexer import QUOTED, Lexer, first_repeated, quoted, unquoted_all
-from beacon.formats.limits import TableBudget
+from beacon.formats.limits import TableBudget, problem_with_scope
 from beacon.formats.tokens import shortened
 from beacon.formats.uai import potentials
 from beacon.model.bayes import child_of_factors
 from beacon.model.graphical_model import Factor, GraphicalModel
 
+_MOST_NAMED = 8  # variables of a cycle that an error lists
 _PUNCTUATION = "{}()[];"
 _WORD = r'(?:[^\s{}()\[\];|,"/]++|/(?![/*]))++'
 # Commas and bars only separate, so they are no tokens; an unfinished comment runs to the end.
@@ -184,8 +185,8 @@ class _Reader:
         for place, name in enumerate(names, start):
             if name not in self._variables:
                 lexer.fail(f"no variable is called {shortened(name)!r}", place)
-        if (twice := first_repeated(names)) is not None:
-            lexer.fail(f"expected different variables in ( child | parents ), found {twice!r} twice")
+        if problem := problem_with_scope(names):
+            lexer.fail(problem)
         child, *parents = names
         if child in self._parents:
             lexer.fail(f"the distribution of {child!r} is defined twice", start)
@@ -202,4 +203,5 @@ class _Reader:
         try:
             TopologicalSorter(self._parents).prepare()
         except CycleError as error:
-            self._lexer.fail(f"expected parents without a cycle, found {' -> '.join(error.args[1])}")
+            cycle = " -> ".join(map(repr, error.args[1][:_MOST_NAMED]))
+            self._lexer.fail(f"expected parents without a cycle, found {cycle} …")

@@ -92,7 +92,7 @@ class DistributionReader:
         labels = unquoted_all(lexer.next_until(")", "values of the parents"))
         row = self._row_of(labels, start)
         if row in self._row_places:
-            lexer.fail(f"the row ({', '.join(labels)}) is there twice", start)
+            lexer.fail(f"the row ({_listed(labels)}) is there twice", start)
         entries = self._next_words()
         self._check_count(entries, self._num_values)
         self._row_places[row] = start
@@ -158,5 +158,9 @@ class DistributionReader:
     def _fail_for_missing_row(self) -> NoReturn:
         configurations = enumerate(itertools.product(*(parent.labels for parent in self._parents)))
         labels = next(labels for row, labels in configurations if row not in self._row_places)
-        missing = f"the row ({', '.join(labels)})" if labels else "a 'table'"
+        missing = f"the row ({_listed(labels)})" if labels else "a 'table'"
         self._lexer.fail(f"the distribution of {self._child.name!r} lacks {missing}")
+
+
+def _listed(labels: Iterable[str]) -> str:
+    return ", ".join(map(repr, labels))

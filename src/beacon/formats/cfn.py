@@ -15,7 +15,7 @@ from beacon.formats.cfn_tables import Objective, TableReader
 from beacon.formats.cfn_tokens import CfnTokens, begins_number
 from beacon.formats.cfn_variables import Variables, read_variables
 from beacon.formats.lexer import is_number, unquoted
-from beacon.formats.limits import TableBudget
+from beacon.formats.limits import problem_with_scope
 from beacon.formats.tokens import shortened
 from beacon.model.graphical_model import Factor, GraphicalModel
 
@@ -100,8 +100,8 @@ class _FunctionReader:
             if variable is None:
                 tokens.fail(f"no variable is called {shortened(unquoted(token))!r}")
             scope.append(variable)
-        if len(set(scope)) != len(scope):
-            tokens.fail("expected a scope of different variables, found one of them twice")
+        if problem := problem_with_scope(scope):
+            tokens.fail(problem)
         return tuple(scope)
 
     def _read_costs(self, function: int) -> None:

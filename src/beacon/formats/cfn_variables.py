@@ -51,7 +51,7 @@ def read_variables(tokens: CfnTokens) -> Variables:
     tokens.open()
     while (token := tokens.next("a variable or a closing bracket")) != "]":
         if begins_number(unquoted(token)) and token[0] == '"':
-            tokens.fail(f"expected a variable whose name begins with no digit, found {shortened(token)}")
+            tokens.fail(f"expected a variable whose name begins with no digit, found {shortened(token)!r}")
         if token == "[" or begins_number(token):
             name = f"x{len(domains)}"
         else:

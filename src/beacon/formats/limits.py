@@ -18,8 +18,6 @@ class TableBudget:
 
     def problem_with(self, shape: Sequence[int], num_listed: int) -> str | None:
         """What is wrong with one more table of that shape and that many listed entries, if anything."""
-        if len(shape) > MAX_SCOPE:
-            return f"expected a scope of at most {MAX_SCOPE} variables, found {len(shape)}"
         size = math.prod(shape)
         self._unlisted += max(0, size - num_listed)
         if size > MAX_TABLE_ENTRIES:
@@ -30,6 +28,15 @@ class TableBudget:
                 f"found {self._unlisted:.3g} so far"
             )
         return None
+
+
+def problem_with_scope(scope: Sequence[object]) -> str | None:
+    """What is wrong with the variables of a factor, if anything."""
+    if len(scope) > MAX_SCOPE:
+        return f"expected a scope of at most {MAX_SCOPE} variables, found {len(scope)}"
+    if len(set(scope)) != len(scope):
+        return f"expected a scope of different variables, found one of them twice: {list(scope)}"
+    return None
 
 
 def problem_with_domains(sizes: Iterable[int]) -> str | None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, UsageError
-from beacon.formats.limits import TableBudget, problem_with_domains
+from beacon.formats.limits import TableBudget, problem_with_domains, problem_with_scope
 from beacon.formats.tokens import INT64_MAX, Tokens, shortened
 from beacon.model.graphical_model import Factor, GraphicalModel
 
@@ -140,8 +140,8 @@ class _Reader:
         tokens, num_variables = self._tokens, len(self._sizes)
         arity = tokens.next_int("the arity of a function", low=-num_variables, high=num_variables)
         scope = tuple(tokens.next_int_list(abs(arity), "a variable in a scope", high=num_variables - 1))
-        if len(set(scope)) != len(scope):
-            tokens.fail(f"expected a scope of different variables, found {list(scope)}")
+        if problem := problem_with_scope(scope):
+            tokens.fail(problem)
         default = self._next_cost("a default cost", low=-1)
         if default == -1:
             keyword = shortened(tokens.next_word("the keyword of a function"))

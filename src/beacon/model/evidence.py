@@ -88,7 +88,7 @@ def describe_impossible(model: GraphicalModel, factor: int, evidence: Mapping[in
 
 
 def _is_index(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+    return text.isascii() and text.isdigit() and len(text) <= 18  # int() refuses absurdly long ones
 
 
 def _listed(labels: tuple[str, ...], most: int = 12) -> str:

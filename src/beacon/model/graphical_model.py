@@ -128,7 +128,9 @@ class GraphicalModel:
     def log_potentials(self, assignment: ArrayLike) -> NDArray[np.float64]:
         """The log-potential of each factor at a complete assignment."""
         values = self.check_assignment(assignment).tolist()
-        return np.array([f.log_table[tuple([values[i] for i in f.scope])] for f in self.factors], dtype=np.float64)
+        return np.array(
+            [f.log_table[tuple([values[i] for i in f.scope])] for f in self.factors], dtype=np.float64
+        )
 
     def log_score(self, assignment: ArrayLike) -> float:
         """Sum of all log-potentials at a complete assignment; -inf if any is zero. Slow and obvious."""

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -19,28 +21,41 @@ STEPS_PER_VARIABLE = 500
 MAX_STEPS = 3_000_000
 
 
-def find_feasible(model: GraphicalModel, seed: int) -> NDArray[np.int64]:
-    """An assignment of non-zero probability, or a ModelError if none was found.
-
-    Each try starts at random and repairs one zero factor at a time.
-    """
+def feasible_assignments(model: GraphicalModel, seeds: list[int]) -> NDArray[np.int64]:
+    """One assignment of non-zero probability per seed and row; a ModelError if none was found."""
     never = impossible_factor(model, {})
     if never is not None:
         raise ModelError(f"no assignment has a non-zero probability: factor {never} is zero everywhere")
     flat = compile_model(model)
+    return np.array([_find_feasible(flat, seed) for seed in seeds])
+
+
+def _find_feasible(flat: FlatModel, seed: int) -> NDArray[np.int64]:
+    """Each try starts at random and repairs one zero factor at a time."""
     rng = np.random.default_rng(seed)
-    max_steps = min(MAX_STEPS, STEPS_PER_VARIABLE * model.num_variables)
-    fewest = model.num_factors
+    max_steps = min(MAX_STEPS, STEPS_PER_VARIABLE * flat.num_variables)
+    fewest = flat.num_factors
     for _ in range(MAX_TRIES):
-        assignment = rng.integers(0, model.domain_sizes)
+        assignment = rng.integers(0, flat.domain_sizes, dtype=np.int64)
         num_zeros = repair(flat, assignment, max_steps, rng)
         if num_zeros == 0:
             return assignment
         fewest = min(fewest, num_zeros)
     raise ModelError(
         f"no assignment of non-zero probability was found in {MAX_TRIES} tries of {max_steps} steps; "
-        f"at best {fewest} of {model.num_factors} factors stayed zero"
+        f"at best {fewest} of {flat.num_factors} factors stayed zero"
     )
+
+
+class _ZeroFactors(NamedTuple):
+    """The factors that are zero at the current assignment, as a set to draw from."""
+
+    members: NDArray[np.int64]
+    """[factors] the first ``size[0]`` are the zero factors."""
+    places: NDArray[np.int64]
+    """[factors] where each factor is among the members, -1 if it is not."""
+    size: NDArray[np.int64]
+    """[1] how many there are."""
 
 
 @njit(cache=True, nogil=True)
@@ -49,25 +64,44 @@ def repair(flat: FlatModel, assignment: NDArray[np.int64], max_steps: int, rng: 
 
     A step costs the factors of the variables of one zero factor, times their values.
     """
-    weights = np.ones(len(flat.table_starts) - 1)
-    zeros = np.empty(len(weights), dtype=np.int64)
-    place = np.full(len(weights), -1)
-    num_zeros = 0
-    for factor in range(len(weights)):
-        if flat.log_table[_entry(flat, assignment, factor)] == flat.log_zero:
-            num_zeros = _insert(zeros, place, num_zeros, factor)
+    num_factors = len(flat.table_starts) - 1
+    weights = np.ones(num_factors)
+    zeros = _ZeroFactors(
+        np.empty(num_factors, dtype=np.int64), np.full(num_factors, -1), np.zeros(1, dtype=np.int64)
+    )
+    for factor in range(num_factors):
+        _update(flat, assignment, factor, zeros)
     for _ in range(max_steps):
-        if num_zeros == 0:
+        if zeros.size[0] == 0:
             break
-        factor = zeros[int(rng.random() * num_zeros)]
+        factor = zeros.members[int(rng.random() * zeros.size[0])]
         variable, value, change = _best_move(flat, assignment, factor, weights, rng)
         if variable < 0:
             break
-        if change >= 0:  # a local optimum: make what is zero now count more
-            for k in zeros[:num_zeros]:
-                weights[k] += 1.0
-        num_zeros = _flip(flat, assignment, variable, value, zeros, place, num_zeros)
-    return num_zeros
+        if change >= 0:  # a local optimum: what is zero now shall count more
+            weights[zeros.members[: zeros.size[0]]] += 1.0
+        assignment[variable] = value
+        for links in _links(flat, variable):
+            for changed in links[:, 0]:
+                _update(flat, assignment, changed, zeros)
+    return zeros.size[0]
+
+
+@njit(cache=True, nogil=True)
+def _update(flat: FlatModel, assignment: NDArray[np.int64], factor: int, zeros: _ZeroFactors) -> None:
+    """Put a factor among the zero factors, or take it out, as its entry demands."""
+    is_zero = flat.log_table[_entry(flat, assignment, factor)] == flat.log_zero
+    place = zeros.places[factor]
+    if is_zero and place < 0:
+        zeros.members[zeros.size[0]] = factor
+        zeros.places[factor] = zeros.size[0]
+        zeros.size[0] += 1
+    elif not is_zero and place >= 0:
+        zeros.size[0] -= 1
+        last = zeros.members[zeros.size[0]]
+        zeros.members[place] = last
+        zeros.places[last] = place
+        zeros.places[factor] = -1
 
 
 @njit(cache=True, nogil=True)
@@ -122,48 +156,8 @@ def _zero_weights(
 
 
 @njit(cache=True, nogil=True)
-def _links(
-    flat: FlatModel, variable: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _links(flat: FlatModel, variable: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Rows (factor, stride) of the factors of a variable."""
     narrow = flat.pairs[flat.pair_starts[variable] : flat.pair_starts[variable + 1], :2]
     wide = flat.wides[flat.wide_starts[variable] : flat.wide_starts[variable + 1], :2]
     return narrow, wide
-
-
-@njit(cache=True, nogil=True)
-def _flip(
-    flat: FlatModel,
-    assignment: NDArray[np.int64],
-    variable: int,
-    value: int,
-    zeros: NDArray[np.int64],
-    place: NDArray[np.int64],
-    num_zeros: int,
-) -> int:
-    """Make a move and update the list of zero factors."""
-    assignment[variable] = value
-    for links in _links(flat, variable):
-        for factor in links[:, 0]:
-            is_zero = flat.log_table[_entry(flat, assignment, factor)] == flat.log_zero
-            if is_zero and place[factor] < 0:
-                num_zeros = _insert(zeros, place, num_zeros, factor)
-            elif not is_zero and place[factor] >= 0:
-                num_zeros = _remove(zeros, place, num_zeros, factor)
-    return num_zeros
-
-
-@njit(cache=True, nogil=True)
-def _insert(zeros: NDArray[np.int64], place: NDArray[np.int64], num_zeros: int, factor: int) -> int:
-    zeros[num_zeros] = factor
-    place[factor] = num_zeros
-    return num_zeros + 1
-
-
-@njit(cache=True, nogil=True)
-def _remove(zeros: NDArray[np.int64], place: NDArray[np.int64], num_zeros: int, factor: int) -> int:
-    last = zeros[num_zeros - 1]
-    zeros[place[factor]] = last
-    place[last] = place[factor]
-    place[factor] = -1
-    return num_zeros - 1

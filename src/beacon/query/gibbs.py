@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.query.sampling import GibbsSettings
 
 
 def run_chains(
-    model: GraphicalModel, starts: NDArray[np.int64], count: int, burn_in: int, thin: int, seed: int
+    model: GraphicalModel, starts: NDArray[np.int64], count: int, seed: int, settings: GibbsSettings
 ) -> NDArray[np.int64]:
     """``count`` samples from one chain per row of ``starts``: sample k is from chain k modulo their number.
 
-    A chain drops its first ``burn_in`` sweeps and then keeps every ``thin``-th. Chains have streams of
-    their own, so the samples do not depend on the number of threads.
+    A chain drops its burn-in, in which scores count more and more (annealing: a strongly coupled model
+    would freeze far from its probable assignments), and then keeps every ``thin``-th sweep. Chains have
+    streams of their own, so the samples do not depend on the number of threads.
     """
     flat = compile_model(model)
     log_table = np.where(flat.log_table == flat.log_zero, -math.inf, flat.log_table)
@@ -33,9 +35,11 @@ def run_chains(
 
     def run_chain(chain: int) -> None:
         state, rng = starts[chain].copy(), np.random.default_rng(streams[chain])
-        _sweeps(flat, state, burn_in, rng)
+        for k in range(settings.burn_in):
+            sweep(flat, state, rng.random(len(state)), (k + 1) / settings.burn_in)
         for k in range(chain, count, len(starts)):
-            _sweeps(flat, state, thin, rng)
+            for _ in range(settings.thin):
+                sweep(flat, state, rng.random(len(state)), 1.0)
             samples[k] = state
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -43,24 +47,21 @@ def run_chains(
     return samples
 
 
-def _sweeps(flat: FlatModel, state: NDArray[np.int64], count: int, rng: np.random.Generator) -> None:
-    for _ in range(count):
-        sweep(flat, state, rng.random(len(state)))
-
-
 @njit(cache=True, nogil=True)
-def sweep(flat: FlatModel, state: NDArray[np.int64], uniforms: NDArray[np.float64]) -> None:
+def sweep(flat: FlatModel, state: NDArray[np.int64], uniforms: NDArray[np.float64], scale: float) -> None:
     """Redraw every variable once, in place; costs the number of (variable, factor) links times values."""
     scores = np.empty(flat.domain_sizes.max())
     for i in range(len(state)):
         if flat.domain_sizes[i] > 1:
             own = scores[: flat.domain_sizes[i]]
             _conditional_scores(flat, state, i, own)
-            state[i] = _draw(own, uniforms[i], state[i])
+            state[i] = _draw(own, scale, uniforms[i], state[i])
 
 
 @njit(cache=True, nogil=True)
-def _conditional_scores(flat: FlatModel, state: NDArray[np.int64], i: int, scores: NDArray[np.float64]) -> None:
+def _conditional_scores(
+    flat: FlatModel, state: NDArray[np.int64], i: int, scores: NDArray[np.float64]
+) -> None:
     """For each value of a variable, the sum of its factors with all others as they are."""
     scores[:] = 0.0
     for link in range(flat.pair_starts[i], flat.pair_starts[i + 1]):
@@ -83,14 +84,14 @@ def _add_entries(flat: FlatModel, entry: int, stride: int, scores: NDArray[np.fl
 
 
 @njit(cache=True, nogil=True)
-def _draw(scores: NDArray[np.float64], uniform: float, current: int) -> int:
-    """A value with probability proportional to exp(score); the current one if all are impossible."""
+def _draw(scores: NDArray[np.float64], scale: float, uniform: float, current: int) -> int:
+    """A value with probability proportional to exp(scale * score); the current one if all are impossible."""
     highest = scores.max()
     if highest == -np.inf:
         return current
     total = 0.0
     for value in range(len(scores)):
-        scores[value] = np.exp(scores[value] - highest)
+        scores[value] = np.exp(scale * (scores[value] - highest))
         total += scores[value]
     drawn, target = current, uniform * total
     for value in range(len(scores)):

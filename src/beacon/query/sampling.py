@@ -25,8 +25,8 @@ class GibbsSettings:
     Many short chains cover more modes of a strongly coupled model than a long one that never leaves its own.
     """
 
-    burn_in: int = 50
-    """Sweeps of a chain before its first sample."""
+    burn_in: int = 100
+    """Sweeps of a chain before its first sample; they cool the model down from a flat distribution."""
     thin: int = 2
     """Sweeps between two samples of a chain."""
     chains: int = 50
@@ -77,7 +77,7 @@ def _sample_ancestrally(
 ) -> NDArray[np.int64]:
     """One variable at a time, for all samples together."""
     rng = np.random.default_rng(seed)
-    factor_of = {child: factor for child, factor in zip(children, model.factors, strict=True)}
+    factor_of = dict(zip(children, model.factors, strict=True))
     columns = np.zeros((model.num_variables, count), dtype=np.int64)
     for i in ancestral_order(model, children):
         factor = factor_of[i]
@@ -100,21 +100,26 @@ def _sample_by_gibbs(
 
     if count == 0 or model.num_variables == 0:
         return np.zeros((count, model.num_variables), dtype=np.int64)
-    rng = np.random.default_rng(seed)
-    chain_seeds = rng.integers(2**31, size=min(settings.chains, count)).tolist()
-    starts = np.array([_start(model, chain_seed, feasible_start) for chain_seed in chain_seeds])
-    return run_chains(model, starts, count, settings.burn_in, settings.thin, seed)
+    chain_seeds = np.random.default_rng(seed).integers(2**31, size=min(settings.chains, count)).tolist()
+    starts = _starts(model, chain_seeds, feasible_start)
+    return run_chains(model, starts, count, seed, settings)
 
 
-def _start(model: GraphicalModel, seed: int, feasible_start: FeasibleStart | None) -> NDArray[np.int64]:
-    """A random assignment, or one of non-zero probability where the model has zeros."""
+def _starts(
+    model: GraphicalModel, seeds: list[int], feasible_start: FeasibleStart | None
+) -> NDArray[np.int64]:
+    """Random assignments, or such of non-zero probability where the model has zeros; one row per seed."""
     if model.zero_fraction == 0:
-        return np.random.default_rng(seed).integers(0, model.domain_sizes)
-    if feasible_start is None:
-        from beacon.query.feasible import find_feasible  # noqa: PLC0415
+        return np.array([np.random.default_rng(seed).integers(0, model.domain_sizes) for seed in seeds])
+    if feasible_start is not None:
+        return np.array([_checked_start(model, feasible_start(model, seed)) for seed in seeds])
+    from beacon.query.feasible import feasible_assignments  # noqa: PLC0415
 
-        return find_feasible(model, seed)
-    assignment = model.check_assignment(feasible_start(model, seed))
+    return feasible_assignments(model, seeds)
+
+
+def _checked_start(model: GraphicalModel, start: ArrayLike) -> NDArray[np.int64]:
+    assignment = model.check_assignment(start)
     num_zeros = model.num_zero_factors(assignment)
     if num_zeros:
         raise ModelError(

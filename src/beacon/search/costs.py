@@ -30,7 +30,7 @@ def _is_possible(model: FlatModel, state: SearchState, factor: int, entry: int) 
 
 
 @inlined
-def best_possible(model: FlatModel, state: SearchState, factor: int) -> float:
+def _best_possible(model: FlatModel, state: SearchState, factor: int) -> float:
     """The largest log-potential of a factor under the evidence. Cost: the size of its table."""
     top = -np.inf
     observed = _is_observed(model, state, factor)
@@ -42,9 +42,10 @@ def best_possible(model: FlatModel, state: SearchState, factor: int) -> float:
 
 
 @kernel
-def set_upper_bound(model: FlatModel, state: SearchState) -> None:
-    """Sum the factors' maxima: an assignment that reaches this is optimal. Cost: all table entries."""
+def set_tops(model: FlatModel, state: SearchState) -> None:
+    """Find the factors' maxima; an assignment that reaches their sum is optimal. Cost: all table entries."""
     bound = 0.0
     for factor in range(len(state.entries)):
-        bound += best_possible(model, state, factor)
+        state.tops[factor] = _best_possible(model, state, factor)
+        bound += state.tops[factor]
     state.counters[0]["upper_bound"] = bound

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from beacon.model.flat import FlatModel
-from beacon.search.costs import best_possible
 from beacon.search.flip import climb
 from beacon.search.greedy import restart
 from beacon.search.jit import inlined, kernel
@@ -31,25 +30,33 @@ class GlsConstants(NamedTuple):
     """Count costs from the best entry of the same table, or from probability one as published."""
 
 
+@inlined
+def _utility(
+    model: FlatModel, state: SearchState, constants: GlsConstants, factor: int, entry: int
+) -> np.float32:
+    """Cost of an entry over 1 + its penalty, in single precision so that equal costs tie exactly."""
+    top = state.tops[factor] if constants.relative_utilities else 0.0
+    cost = max(0.0, top - model.log_table[entry])
+    return np.float32(cost / (1.0 + state.penalties[entry]))
+
+
 @kernel
 def clear_penalties(model: FlatModel, state: SearchState, constants: GlsConstants) -> None:
-    """Begin without penalties; the utility of an entry is then its cost. Cost: all table entries."""
+    """Begin without penalties. Cost: all table entries."""
     for factor in range(len(state.entries)):
-        top = best_possible(model, state, factor) if constants.relative_utilities else 0.0
         for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
             state.penalised_table[entry] = model.log_table[entry]
             state.penalties[entry] = 0
-            state.utilities[entry] = max(0.0, top - model.log_table[entry])
+            state.utilities[entry] = _utility(model, state, constants, factor, entry)
 
 
 @inlined
-def _penalise_entry(model: FlatModel, state: SearchState, factor: int, weight: float) -> None:
+def _penalise_entry(model: FlatModel, state: SearchState, constants: GlsConstants, factor: int) -> None:
     """One unit more for a factor's current entry. Cost: the factor's variables."""
-    entry = state.entries[factor]
-    penalty = state.penalties[entry]
-    state.penalties[entry] = penalty + np.float32(1)
+    entry, weight = state.entries[factor], constants.weight
+    state.penalties[entry] += np.float32(1)
     state.penalised_table[entry] -= weight
-    utility = state.utilities[entry] * (penalty + np.float32(1)) / (penalty + np.float32(2))
+    utility = _utility(model, state, constants, factor, entry)
     state.utilities[entry] = utility
     set_leaf(state.factor_utilities, state.utility_levels, factor, utility)
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
@@ -63,13 +70,13 @@ def _penalise_entry(model: FlatModel, state: SearchState, factor: int, weight: f
 def smooth_penalties(model: FlatModel, state: SearchState, constants: GlsConstants) -> None:
     """Let all penalties fade a little. Cost: all table entries and links."""
     rate = np.float32(constants.smoothing)
-    for entry in range(len(state.penalties)):
-        old = state.penalties[entry]
-        if old > 0:
-            new = old * rate
-            state.penalties[entry] = new
-            state.utilities[entry] *= (np.float32(1) + old) / (np.float32(1) + new)
-            state.penalised_table[entry] = model.log_table[entry] - constants.weight * new
+    for factor in range(len(state.entries)):
+        for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
+            if state.penalties[entry] > 0:
+                state.penalties[entry] *= rate
+                penalty = constants.weight * state.penalties[entry]
+                state.penalised_table[entry] = model.log_table[entry] - penalty
+                state.utilities[entry] = _utility(model, state, constants, factor, entry)
     rebuild(model, state)
 
 
@@ -81,7 +88,7 @@ def _penalise(model: FlatModel, state: SearchState, constants: GlsConstants) -> 
     if interval > 0 and counters["local_optima"] % interval == 0:
         smooth_penalties(model, state, constants)
     for k in range(collect_top(state.factor_utilities, state.utility_levels, state.tied_factors)):
-        _penalise_entry(model, state, state.tied_factors[k], constants.weight)
+        _penalise_entry(model, state, constants, state.tied_factors[k])
 
 
 @kernel

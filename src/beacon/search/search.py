@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
-from beacon.search.costs import set_upper_bound
+from beacon.search.costs import set_tops
 from beacon.search.incumbent import first_best, store_best
 from beacon.search.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
 from beacon.search.state import draw_assignment, new_state, rebuild
@@ -47,7 +47,7 @@ class Search:
             draw_assignment(model, self.state)
         else:
             self.state.assignment[:] = start
-        set_upper_bound(model, self.state)
+        set_tops(model, self.state)
         strategy.prepare(model, self.state)
         rebuild(model, self.state)
         first_best(self.state)

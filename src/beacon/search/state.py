@@ -13,7 +13,7 @@ from beacon.search.jit import inlined, kernel
 from beacon.search.max_tree import LOWEST, build_tree, level_starts
 from beacon.search.rng import random_below, stream
 
-MAX_EVENTS = 1024
+MAX_EVENTS = 256
 
 COUNTERS = np.dtype(
     [
@@ -47,6 +47,8 @@ class SearchState(NamedTuple):
     """[variables] may the search change it?"""
     entries: NDArray[np.int32]
     """[factors] each factor's current entry."""
+    tops: NDArray[np.float64]
+    """[factors] the largest log-potential that the evidence leaves possible."""
     local_scores: NDArray[np.float64]
     """[moves] penalised score of the variable's factors with that value and all else as it is."""
     gains: NDArray[np.float64]
@@ -98,6 +100,7 @@ def new_state(model: FlatModel, evidence: Mapping[int, int], seed: int, penalisi
         assignment=assignment,
         is_free=is_free,
         entries=np.zeros(num_factors, dtype=np.int32),
+        tops=np.zeros(num_factors),
         local_scores=np.zeros(model.num_moves),
         gains=np.full(gain_levels[-1], LOWEST),
         gain_levels=gain_levels,
