@@ -12,7 +12,7 @@ from beacon.formats import uai
 from beacon.formats.evidence import parse_evidence_items, read_evidence, write_evidence
 from beacon.formats.files import read_text
 from beacon.model.graphical_model import GraphicalModel
-from strategies import damaged, read_or_one_line
+from tests.strategies import damaged, read_or_one_line
 
 MODEL = GraphicalModel.from_tables([2, 3, 2, 4, 2], [])
 

@@ -79,7 +79,7 @@ def test_a_problem_may_have_no_variables() -> None:
         ("p 1 2 1 9\n2\n3 0 0 0 0", "expected the arity of a function, an integer in -1..1, found '3'"),
         ("p 1 2 1 9\n2\n1 1 0 0", "expected a variable in a scope, an integer in 0..0, found '1'"),
         ("p 2 2 1 9\n2 2\n2 1 1 0 0", r"a scope of different variables, found one of them twice: \[1, 1\]"),
-        ("p 1 2 1 9\n2\n1 0 -1 salldiff var 1", "found the keyword function 'salldiff', which cannot be read"),
+        ("p 1 2 1 9\n2\n1 0 -1 salldiff var 1", "the keyword function 'salldiff', which cannot be read"),
         ("p 1 2 1 9\n2\n1 0 -2 0", "expected a default cost, an integer of at least -1, found '-2'"),
         ("p 1 2 1 9\n2\n1 0 0 -1", "expected a number of tuples, an integer at least 0, found '-1'"),
         ("p 1 2 1 9\n2\n1 0 0 1000000000000\n0 1", "expected 2000000000000 tokens .*, found 2 tokens"),

@@ -197,11 +197,9 @@ class _Reader:
     def _check_network(self) -> None:
         for name in self._variables:
             if name not in self._parents:
-                self._lexer.fail(
-                    f"variable {name!r} lacks its distribution: probability ( {name} … ) {{ … }}"
-                )
+                self._lexer.fail(f"variable {name!r} lacks its 'probability' block")
         try:
             TopologicalSorter(self._parents).prepare()
         except CycleError as error:
             cycle = " -> ".join(map(repr, error.args[1][:_MOST_NAMED]))
-            self._lexer.fail(f"expected parents without a cycle, found {cycle} …")
+            self._lexer.fail(f"expected parents without a cycle, found {cycle}")

@@ -1,4 +1,4 @@
-"""A search for an assignment without zero factors: min-conflicts with factor weights."""
+"""A search for an assignment without zero factors: repair by weights, noise and smoothing."""
 
 # An indexed array is Any to mypy.
 # mypy: disable-error-code="no-any-return"
@@ -19,6 +19,8 @@ from beacon.model.graphical_model import GraphicalModel
 MAX_TRIES = 3
 STEPS_PER_VARIABLE = 500
 MAX_STEPS = 3_000_000
+NOISE = 0.1  # share of random moves
+SMOOTHING_CHANCE = 0.05  # that all weights fade at a local optimum
 
 
 def feasible_assignments(model: GraphicalModel, seeds: list[int]) -> NDArray[np.int64]:
@@ -62,7 +64,9 @@ class _ZeroFactors(NamedTuple):
 def repair(flat: FlatModel, assignment: NDArray[np.int64], max_steps: int, rng: np.random.Generator) -> int:
     """Change the assignment in place until no factor is zero; return how many still are.
 
-    A step costs the factors of the variables of one zero factor, times their values.
+    Each step takes one zero factor and makes the move on its variables that leaves the least weight of
+    zero factors, or now and then any move. At a local optimum the zero factors gain weight, and at
+    times all weights fade. A step costs the factors of those variables, times their values.
     """
     num_factors = len(flat.table_starts) - 1
     weights = np.ones(num_factors)
@@ -75,11 +79,14 @@ def repair(flat: FlatModel, assignment: NDArray[np.int64], max_steps: int, rng: 
         if zeros.size[0] == 0:
             break
         factor = zeros.members[int(rng.random() * zeros.size[0])]
-        variable, value, change = _best_move(flat, assignment, factor, weights, rng)
-        if variable < 0:
-            break
-        if change >= 0:  # a local optimum: what is zero now shall count more
-            weights[zeros.members[: zeros.size[0]]] += 1.0
+        if rng.random() < NOISE:
+            variable, value = _any_move(flat, factor, rng)
+        else:
+            variable, value, change = _best_move(flat, assignment, factor, weights, rng)
+            if change >= 0:
+                weights[zeros.members[: zeros.size[0]]] += 1.0
+                if rng.random() < SMOOTHING_CHANCE:
+                    weights[:] = 0.5 * (weights + 1.0)
         assignment[variable] = value
         for links in _links(flat, variable):
             for changed in links[:, 0]:
@@ -114,6 +121,14 @@ def _entry(flat: FlatModel, assignment: NDArray[np.int64], factor: int) -> int:
 
 
 @njit(cache=True, nogil=True)
+def _any_move(flat: FlatModel, factor: int, rng: np.random.Generator) -> tuple[int, int]:
+    """A random variable of a factor with a random value, which may be its own."""
+    first, end = flat.scope_starts[factor], flat.scope_starts[factor + 1]
+    variable = flat.scopes[first + int(rng.random() * (end - first)), 0]
+    return variable, int(rng.random() * flat.domain_sizes[variable])
+
+
+@njit(cache=True, nogil=True)
 def _best_move(
     flat: FlatModel,
     assignment: NDArray[np.int64],
@@ -122,7 +137,8 @@ def _best_move(
     rng: np.random.Generator,
 ) -> tuple[int, int, float]:
     """The move on a factor's variables with the least weight of zero factors after it, ties at random."""
-    best_variable, best_value, best_change, ties = -1, -1, np.inf, 0
+    best_variable, best_value = flat.scopes[flat.scope_starts[factor], 0], 0
+    best_change, ties = np.inf, 0
     costs = np.empty(flat.domain_sizes.max())
     for k in range(flat.scope_starts[factor], flat.scope_starts[factor + 1]):
         variable = flat.scopes[k, 0]

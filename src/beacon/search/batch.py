@@ -44,7 +44,7 @@ class SearchBatch:
         self.evidences = [resolve_evidence(model, query) for query in queries]
         self.seed = seed
         self.threads = num_threads(threads)
-        plan = make_strategy(strategy)
+        plan = make_strategy(strategy).fitted(self.flat)
         warm_up(plan)
         starts = first_assignments(model, start, self.evidences)
         self.searches = [

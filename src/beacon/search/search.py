@@ -40,7 +40,7 @@ class Search:
     ) -> None:
         """Begin at ``start``, or at a random assignment."""
         self.model = model
-        self.strategy = strategy
+        self.strategy = strategy.fitted(model)
         self.seconds = 0.0
         self.state = new_state(model, evidence, seed, strategy.penalising)
         if start is None:
@@ -48,7 +48,7 @@ class Search:
         else:
             self.state.assignment[:] = start
         set_tops(model, self.state)
-        strategy.prepare(model, self.state)
+        self.strategy.prepare(model, self.state)
         rebuild(model, self.state)
         first_best(self.state)
         self._recorder = TraceRecorder()

@@ -73,7 +73,8 @@ def solve_many(
         raise UsageError("the stop would never end a search; add MaxSteps, MaxRuntime or NoImprovement")
     resolved = [resolve_evidence(model, evidence) for evidence in evidences]
     starts = first_assignments(model, start, resolved)
-    plan, flat = make_strategy(strategy), compile_model(model, log_zero)
+    flat = compile_model(model, log_zero)
+    plan = make_strategy(strategy).fitted(flat)
     warm_up(plan)
     cancelled = threading.Event()
 

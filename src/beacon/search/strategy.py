@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -22,6 +22,9 @@ class Strategy(Protocol):
     name: ClassVar[str]
     penalising: ClassVar[bool]
 
+    def fitted(self, model: FlatModel) -> Strategy:
+        """The same strategy with every setting that depends on the model filled in."""
+
     def prepare(self, model: FlatModel, state: SearchState) -> None:
         """Set up what only this strategy needs, before the state is built from its assignment."""
 
@@ -35,6 +38,10 @@ class Greedy:
 
     name: ClassVar[str] = "greedy"
     penalising: ClassVar[bool] = False
+
+    def fitted(self, model: FlatModel) -> Greedy:
+        """No setting depends on the model."""
+        return self
 
     def prepare(self, model: FlatModel, state: SearchState) -> None:
         """Nothing to set up."""
@@ -71,26 +78,43 @@ class GlsPlus:
         if self.smoothing_interval < 0 or self.restart_interval < 0:
             raise UsageError("smoothing_interval and restart_interval must be 0 or more")
 
-    def constants(self, model: FlatModel) -> GlsConstants:
+    def fitted(self, model: FlatModel) -> GlsPlus:
+        """Fill in the penalty weight."""
+        if self.penalty_weight is not None:
+            return self
+        return replace(self, penalty_weight=default_penalty_weight(model))
+
+    def _constants(self, model: FlatModel) -> GlsConstants:
         """The settings as the kernel takes them."""
-        weight = default_penalty_weight(model) if self.penalty_weight is None else self.penalty_weight
-        interval = self.smoothing_interval if self.smoothing < 1 else 0
         return GlsConstants(
-            float(weight), float(self.smoothing), interval, self.restart_interval, self.relative_utilities
+            weight=float(self.fitted(model).penalty_weight or 0.0),
+            smoothing=float(self.smoothing),
+            smoothing_interval=self.smoothing_interval if self.smoothing < 1 else 0,
+            restart_interval=self.restart_interval,
+            relative_utilities=self.relative_utilities,
         )
 
     def prepare(self, model: FlatModel, state: SearchState) -> None:
         """Start without penalties."""
-        clear_penalties(model, state, self.constants(model))
+        clear_penalties(model, state, self._constants(model))
 
     def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
         """Run the kernel."""
-        return run_gls(model, state, self.constants(model), limits)
+        return run_gls(model, state, self._constants(model), limits)
 
 
 def default_penalty_weight(model: FlatModel) -> float:
-    """w scaled to the model."""
-    return 10.0
+    """The mean range of the tables, less where variables have many factors; docs/gls.md has the figures."""
+    sizes = np.diff(model.table_starts)
+    if not (sizes > 1).any():
+        return 1.0  # no table distinguishes anything: any weight will do
+    starts = model.table_starts[:-1][sizes > 1]
+    ends = model.table_starts[1:][sizes > 1]
+    bounds = np.column_stack([starts, ends]).ravel()
+    padded = np.append(model.log_table, 0.0)  # reduceat wants every bound inside the array
+    ranges = np.maximum.reduceat(padded, bounds)[::2] - np.minimum.reduceat(padded, bounds)[::2]
+    factors_per_variable = len(model.scopes) / max(1, np.count_nonzero(model.domain_sizes > 1))
+    return float(ranges.mean() * min(1.0, np.sqrt(4 / max(1.0, factors_per_variable)))) or 1.0
 
 
 STRATEGIES: dict[str, type[Greedy] | type[GlsPlus]] = {kind.name: kind for kind in (Greedy, GlsPlus)}

@@ -40,5 +40,5 @@ def demo_model() -> GraphicalModel:
     Diseases are common enough that the best explanation of a patient is seldom "healthy".
     """
     return diagnosis(
-        num_diseases=60, num_findings=80, min_causes=3, max_causes=8, min_prior=0.02, max_prior=0.3, seed=1
+        num_diseases=60, num_findings=80, min_causes=3, max_causes=8, min_prior=0.05, max_prior=0.3, seed=1
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from beacon.errors import UsageError
 
 MAX_FACTORS = 2_000_000
@@ -12,13 +14,13 @@ MAX_ENTRIES = 50_000_000
 
 def check_count(name: str, value: int, low: int, high: int = MAX_FACTORS) -> None:
     """A whole number within bounds."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
         raise UsageError(f"{name} must be a whole number from {low} to {high}; found {value!r}")
 
 
 def check_number(name: str, value: float, low: float, high: float = math.inf) -> None:
     """A finite number within bounds."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not low <= value <= high:
         bounds = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
         raise UsageError(f"{name} must be a number {bounds}; found {value!r}")
@@ -32,7 +34,7 @@ def check_range(name: str, low: float, high: float) -> None:
 
 def check_seed(seed: int) -> None:
     """A seed numpy accepts."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise UsageError(f"seed must be a whole number of at least 0; found {seed!r}")
 
 

@@ -1,0 +1,125 @@
+"""Search results for a person, for a program and for files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from beacon.cli.console import say, say_table, warn
+from beacon.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from beacon.model.graphical_model import GraphicalModel
+    from beacon.search.result import Result
+
+MOST_LINES = 40
+
+
+class Output(NamedTuple):
+    """What to show and where."""
+
+    files: list[Path]
+    """One solution file per query, or none at all."""
+    json: bool
+    trace: bool
+    show_all: bool
+    quiet: bool
+
+
+def say_answer(result: Result, with_trace: bool, show_all: bool) -> None:
+    """Print the result of one query: a summary, its improvements on request, and the query variables."""
+    say(result.summary())
+    if with_trace:
+        _say_trace(result, show_all)
+    rows = [
+        (name, value)
+        for i, (name, value) in enumerate(result.named_assignment.items())
+        if i not in result.evidence and len(result.model.labels[i]) > 1
+    ]
+    if rows:
+        say("")
+        say_table(rows if show_all else rows[:MOST_LINES])
+        _say_rest(len(rows), show_all, "--all lists them, --json and -o keep them")
+
+
+def _say_trace(result: Result, show_all: bool) -> None:
+    trace = result.trace
+    say(f"\n{'step':>12}  {'seconds':>9}  {'zeros':>6}  score")
+    columns = (trace.steps, trace.seconds, trace.zero_factors, trace.scores)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    for step, seconds, zeros, score in rows if show_all else rows[-MOST_LINES:]:
+        say(f"{step:>12,}  {seconds:>9.4f}  {zeros:>6}  {score:.6f}")
+    _say_rest(len(rows), show_all, "before these; --all lists them")
+
+
+def _say_rest(count: int, show_all: bool, where: str) -> None:
+    if count > MOST_LINES and not show_all:
+        say(f"… and {count - MOST_LINES:,} more; {where}")
+
+
+def result_line(query: int, result: Result) -> str:
+    """One query of many."""
+    return (
+        f"{query}: log score {result.log_score:.6f}, {result.zero_factors} zero factors, "
+        f"{result.steps:,} steps, {result.seconds:.3f} s"
+    )
+
+
+def as_json(result: Result, with_trace: bool) -> dict[str, Any]:
+    """One result of ``beacon solve --json``."""
+    if not with_trace:
+        return result.to_dict()
+    trace = result.trace
+    columns = {
+        "steps": trace.steps,
+        "seconds": trace.seconds,
+        "scores": trace.scores,
+        "zero_factors": trace.zero_factors,
+    }
+    return result.to_dict() | {"trace": {name: column.tolist() for name, column in columns.items()}}
+
+
+def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: str = "") -> None:
+    """Warn of evidence that a single factor rules out."""
+    from beacon.model.evidence import describe_impossible, impossible_factor  # noqa: PLC0415
+
+    factor = impossible_factor(model, evidence) if model.zero_fraction else None
+    if factor is not None:
+        warn(query + describe_impossible(model, factor, evidence))
+
+
+class ManyAnswers:
+    """Hears of results as they come: writes each to its file, prints their lines in the queries' order."""
+
+    def __init__(self, bar: ProgressBar, output: Output) -> None:
+        self._bar = bar
+        self._output = output
+        self._waiting: dict[int, Result] = {}
+        self._heard: set[int] = set()
+        self._next = 0
+
+    def hear(self, query: int, result: Result) -> None:
+        """Take one result; those heard before are not repeated."""
+        if query in self._heard:
+            return
+        self._heard.add(query)
+        self._waiting[query] = result
+        if self._output.files:
+            write_answer(self._output.files[query], result)
+        while self._next in self._waiting:
+            self._report(self._next, self._waiting.pop(self._next))
+            self._next += 1
+        self._bar.advance()
+
+    def _report(self, query: int, result: Result) -> None:
+        if not self._output.json:
+            self._bar.say(result_line(query, result))
+        if result.zero_factors and not self._output.quiet:
+            warn_if_impossible(result.model, result.evidence, f"query {query}: ")
+
+
+def write_answer(path: Path, result: Result) -> None:
+    """Write a solution file."""
+    from beacon.formats import write_solution  # noqa: PLC0415
+
+    write_solution(path, result.assignment)

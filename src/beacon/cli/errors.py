@@ -1,0 +1,82 @@
+"""Exit codes: what a user caused becomes one line on stderr; only a bug shows a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from beacon.cli.console import note
+from beacon.errors import BeaconError, UsageError
+
+FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+
+
+class BeaconGroup(TyperGroup):
+    """The command ``beacon``: runs a verb and turns its errors into exit codes."""
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run and leave the process (``SystemExit``), as commands of the shell do."""
+        settings["standalone_mode"] = False  # typer hands us its errors instead of drawing them in boxes
+        sys.exit(exit_code_of(partial(super().main, *args, **settings)))
+
+
+def exit_code_of(command: Callable[[], Any]) -> int:
+    """Run a command; say in one line what the user can fix, and let bugs through."""
+    try:
+        code = command()
+        sys.stdout.flush()  # a full disk or a closed pipe must show here, not when Python shuts down
+    except (UsageError, BeaconError, MemoryError, OSError) as error:
+        return _failed(error)
+    except typer.Abort:
+        return _interrupted()
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        return _misused(error)
+    return _interrupted() if code == INTERRUPTED else int(code or 0)
+
+
+def _failed(error: Exception) -> int:
+    if isinstance(error, OSError):
+        _abandon_stdout()
+    if isinstance(error, BrokenPipeError):
+        return FAILED  # the reader of our output has gone: nobody to tell
+    note(f"error: {_reason(error)}")
+    return WRONG_USE if isinstance(error, UsageError) else FAILED
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "not enough memory for this model and these settings"
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        return place + error.strerror.lower()
+    return str(error)
+
+
+def _misused(error: Any) -> int:
+    """Say what typer found wrong in the arguments, and where to read about them."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    hint = f"; see `{context.command_path} --help`" if context is not None else ""
+    note(f"error: {message}{hint}")
+    return WRONG_USE
+
+
+def _interrupted() -> int:
+    note("interrupted")
+    return INTERRUPTED
+
+
+def _abandon_stdout() -> None:
+    """Drop what is still in the buffer, so that the last flush of the process has nothing to fail on."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,40 @@
+"""Where results go: checked before the work, so that no search is lost to a mistyped folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from beacon.errors import BeaconError
+
+COMPRESSED = (".gz", ".xz", ".bz2")
+
+
+def check_writable(path: str) -> None:
+    """Raise if a file cannot be written there, as far as can be told without writing."""
+    place = Path(path)
+    folder = place.parent
+    if place.is_dir():
+        raise BeaconError(f"cannot write {path}: it is a directory")
+    if not folder.is_dir():
+        raise BeaconError(f"cannot write {path}: there is no directory {folder}")
+    if not os.access(place if place.exists() else folder, os.W_OK):
+        raise BeaconError(f"cannot write {path}: permission denied")
+
+
+def solution_paths(out: str, count: int) -> list[Path]:
+    """One file per query: OUT itself for one, OUT with a number for many, numbered files in a directory."""
+    place = Path(out)
+    if place.is_dir():
+        return [place / f"{query}.MPE" for query in range(count)]
+    if count == 1:
+        return [place]
+    return [place.with_name(_numbered(place, query)) for query in range(count)]
+
+
+def _numbered(place: Path, query: int) -> str:
+    """The number goes before the suffix: a.MPE -> a.0.MPE, a.MPE.gz -> a.0.MPE.gz."""
+    suffix = place.suffix
+    if suffix.lower() in COMPRESSED:
+        suffix = Path(place.stem).suffix + suffix
+    return f"{place.name.removesuffix(suffix)}.{query}{suffix}"

@@ -1,0 +1,72 @@
+"""Progress on stderr, where a person watches; silence elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from beacon.cli.console import say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class ProgressBar:
+    """A bar over ``total`` parts of some work, or a spinner with a clock where the parts are unknown."""
+
+    def __init__(self, work: str, total: int | None, quiet: bool = False) -> None:
+        self._work = work
+        self._total = total
+        self._bar = None if quiet or not sys.stderr.isatty() else _new_bar(total is not None)
+        self._task = self._bar.add_task(work, total=total) if self._bar else None
+
+    def __enter__(self) -> ProgressBar:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def advance(self) -> None:
+        """One more part is done."""
+        if self._bar and self._task is not None:
+            self._bar.advance(self._task)
+
+    def describe(self, text: str) -> None:
+        """Say how it goes."""
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, description=f"{self._work}: {text}")
+
+    def say(self, line: str) -> None:
+        """Print a result line on stdout; above the bar, if both share the terminal."""
+        if self._bar and sys.stdout.isatty():
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            say(line)
+
+
+def _new_bar(is_counted: bool) -> Progress:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    text = TextColumn("{task.description}", markup=False)
+    columns: list[ProgressColumn] = [SpinnerColumn(), text, TimeElapsedColumn()]
+    if is_counted:
+        columns = [text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+    return Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+    )

@@ -1,0 +1,69 @@
+"""``beacon queries``: sample a query set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from beacon.cli.console import one_line, say
+from beacon.cli.kernels import load_kernels
+from beacon.cli.options import ModelFile, Quiet, Seed
+from beacon.cli.outputs import check_writable
+from beacon.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from beacon.model.graphical_model import GraphicalModel
+    from beacon.query.query_set import QuerySet
+    from beacon.query.sampling import FeasibleStart
+
+
+def queries(
+    model_file: ModelFile,
+    *,
+    out: Annotated[str, typer.Option("-o", "--out", metavar="Q.parquet", help="File to write (Parquet).")],
+    count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="Number of queries.")] = 1000,
+    seed: Seed = 0,
+    query_ratio: Annotated[
+        tuple[float, float],
+        typer.Option(
+            "--query-ratio", metavar="LOW HIGH", help="Shares of the variables that a query asks for."
+        ),
+    ] = (0.8, 0.95),
+    quiet: Quiet = False,
+) -> None:
+    """Sample queries: evidence that the model itself may produce, split for training, validation and test.
+
+    Example:  beacon queries alarm.bif -o alarm.parquet --count 200
+    """
+    from beacon.formats import read_model  # noqa: PLC0415
+    from beacon.query.query_set import sample_queries  # noqa: PLC0415
+
+    check_writable(out)
+    model = read_model(model_file)
+    start = _feasible_start(model, quiet)
+    with ProgressBar(f"sampling {count:,} queries", None, quiet):
+        made = sample_queries(model, count, seed, query_ratio=query_ratio, feasible_start=start)
+        made.save(out)
+    say(one_line(f"wrote {out}: {_summary(made)}"))
+
+
+def _feasible_start(model: GraphicalModel, quiet: bool) -> FeasibleStart | None:
+    """GLS+ where sampling has to begin at a possible assignment: a network with zeros, not Bayesian."""
+    from beacon.model.bayes import child_of_factors  # noqa: PLC0415
+
+    if model.zero_fraction == 0 or child_of_factors(model) is not None:
+        return None
+    from beacon.cli.feasible import feasible_finder  # noqa: PLC0415
+    from beacon.search.strategy import GlsPlus  # noqa: PLC0415
+
+    load_kernels(GlsPlus(), quiet)
+    return feasible_finder(model)
+
+
+def _summary(made: QuerySet) -> str:
+    from beacon.query.query_set import SPLITS  # noqa: PLC0415
+
+    splits = ", ".join(f"{len(made.split(name)):,} {name}" for name in SPLITS)
+    observed = made.observed.sum(axis=1).mean()
+    return f"{len(made):,} queries ({splits}); on average {observed:.1f} of {made.num_variables:,} observed"

@@ -1,0 +1,93 @@
+"""The options of ``beacon solve`` that no other verb has."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from beacon.cli.options import DEFAULT_SECONDS, LIMITS, OUTPUT, QUERY
+
+EvidenceFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--evid",
+        metavar="FILE",
+        rich_help_panel=QUERY,
+        help="Evidence file (UAI) of one query or several; may be repeated.",
+    ),
+]
+EvidenceTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table",
+        metavar="FILE.csv",
+        rich_help_panel=QUERY,
+        help="Evidence table: a column per variable, a row per query, empty: not observed; may be repeated.",
+    ),
+]
+Method = Annotated[str, typer.Option("--method", metavar="NAME", help="How to search: gls+ or greedy.")]
+PenaltyWeight = Annotated[
+    float | None,
+    typer.Option(
+        "--penalty-weight", metavar="W", help="Weight of gls+ penalties, in nats; default: by the model."
+    ),
+]
+StartAt = Annotated[
+    str,
+    typer.Option("--start", metavar="random|FILE", help="Where to begin: at random, or at a solution file."),
+]
+LogZero = Annotated[
+    float | None,
+    typer.Option(
+        "--log-zero", metavar="X", help="What a zero potential counts in the search; default: by the model."
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", metavar="T", min=1, help="Queries solved at once; default: one per core."),
+]
+Steps = Annotated[
+    int | None,
+    typer.Option("--steps", metavar="N", min=0, rich_help_panel=LIMITS, help="So many steps (flips)."),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--time",
+        metavar="S",
+        min=0,
+        rich_help_panel=LIMITS,
+        help=f"So many seconds; {DEFAULT_SECONDS:g} unless --steps or --no-improvement is given.",
+    ),
+]
+IdleSteps = Annotated[
+    int | None,
+    typer.Option(
+        "--no-improvement",
+        metavar="N",
+        min=1,
+        rich_help_panel=LIMITS,
+        help="So many steps in a row that find nothing better.",
+    ),
+]
+Target = Annotated[
+    float | None,
+    typer.Option(
+        "--target", metavar="SCORE", rich_help_panel=LIMITS, help="A log score that is good enough."
+    ),
+]
+SolutionOut = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="OUT.MPE",
+        rich_help_panel=OUTPUT,
+        help="Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT.",
+    ),
+]
+WithTrace = Annotated[
+    bool, typer.Option("--trace", rich_help_panel=OUTPUT, help="Show every improvement, too.")
+]
+ShowAll = Annotated[bool, typer.Option("--all", rich_help_panel=OUTPUT, help="Print long lists in full.")]

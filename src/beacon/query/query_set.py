@@ -1,0 +1,166 @@
+"""Query sets: many evidences on one model, each with a complete assignment known to be possible."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import ModelError, UsageError
+from beacon.model.graphical_model import GraphicalModel
+from beacon.query.sampling import FeasibleStart, GibbsSettings, check_count, sample_assignments
+
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class QuerySettings:
+    """How a query set is made."""
+
+    query_ratio: tuple[float, float] = (0.8, 0.95)
+    """Lowest and highest share of the variables (those with more than one value) to ask for."""
+    splits: tuple[float, float, float] = (0.8, 0.1, 0.1)
+    """Shares of the queries for training, validation and test."""
+    gibbs: GibbsSettings = field(default_factory=GibbsSettings)
+    """How the model is sampled where it is no Bayesian network."""
+
+    def __post_init__(self) -> None:
+        """Check the shares."""
+        if not _are_numbers(self.query_ratio, 2) or not 0 < self.query_ratio[0] <= self.query_ratio[1] <= 1:
+            raise UsageError(
+                f"query_ratio must be two shares, 0 < low ≤ high ≤ 1; found {self.query_ratio!r}"
+            )
+        if not _are_numbers(self.splits, 3) or min(self.splits) < 0 or abs(sum(self.splits) - 1) > 1e-9:
+            raise UsageError(
+                f"splits must be three shares (train, validation, test) that sum to 1; found {self.splits!r}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySet:
+    """Queries on one model, one row per query; variables with a single value are never observed."""
+
+    fingerprint: str
+    """The model's fingerprint."""
+    samples: NDArray[Any]
+    """[queries, variables] complete assignments of the model; evidence is taken from them."""
+    observed: NDArray[np.bool_]
+    """[queries, variables] whether a variable is evidence."""
+    split_of_queries: NDArray[np.int8]
+    """[queries] index into SPLITS."""
+    settings: QuerySettings
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        for array in (self.samples, self.observed, self.split_of_queries):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @property
+    def num_variables(self) -> int:
+        """Number of variables of the model."""
+        return int(self.samples.shape[1])
+
+    def evidence(self, query: int) -> dict[int, int]:
+        """Evidence of one query: variable index -> value index."""
+        if not 0 <= query < len(self):
+            raise UsageError(f"queries are 0..{len(self) - 1}; found {query}")
+        variables = np.flatnonzero(self.observed[query])
+        return dict(zip(variables.tolist(), self.samples[query, variables].tolist(), strict=True))
+
+    def split(self, name: str) -> QuerySet:
+        """The queries of one split: train, validation or test."""
+        if name not in SPLITS:
+            raise UsageError(f"splits are {', '.join(SPLITS)}; found {name!r}")
+        chosen = self.split_of_queries == SPLITS.index(name)
+        return replace(
+            self,
+            samples=self.samples[chosen],
+            observed=self.observed[chosen],
+            split_of_queries=self.split_of_queries[chosen],
+        )
+
+    def check_model(self, model: GraphicalModel) -> None:
+        """Raise unless these queries were made for this model."""
+        if model.fingerprint != self.fingerprint:
+            raise ModelError(
+                f"these queries are for another model: its fingerprint is {self.fingerprint}, "
+                f"the model's is {model.fingerprint}; sample new queries"
+            )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file; a file already there is replaced only once the new one is complete."""
+        from beacon.query.query_file import save_queries  # noqa: PLC0415  (pyarrow is slow to import)
+
+        save_queries(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], model: GraphicalModel | None = None) -> QuerySet:
+        """Read a query set, and refuse one made for another model than ``model``."""
+        from beacon.query.query_file import load_queries  # noqa: PLC0415
+
+        return load_queries(path, model)
+
+
+def sample_queries(
+    model: GraphicalModel,
+    count: int = 1000,
+    seed: int = 0,
+    *,
+    query_ratio: tuple[float, float] = (0.8, 0.95),
+    splits: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    feasible_start: FeasibleStart | None = None,
+    gibbs: GibbsSettings | None = None,
+) -> QuerySet:
+    """Make queries: each asks for a random subset of the variables and takes the rest from a sample.
+
+    The share to ask for is uniform within ``query_ratio``, drawn anew for each query. See
+    :func:`sample_assignments` for ``feasible_start`` and ``gibbs``.
+    """
+    check_count("count", count, 1)
+    settings = QuerySettings(query_ratio, splits, gibbs or GibbsSettings())
+    choices = np.flatnonzero(model.domain_sizes > 1)
+    if not len(choices):
+        raise ModelError("queries need a variable with more than one value; the model has none")
+    samples = sample_assignments(model, count, seed, feasible_start=feasible_start, gibbs=settings.gibbs)
+    return QuerySet(
+        fingerprint=model.fingerprint,
+        samples=samples.astype(np.min_scalar_type(model.max_domain - 1)),
+        observed=_random_evidence(choices, samples.shape, settings.query_ratio, seed),
+        split_of_queries=_split_of_queries(count, settings.splits),
+        settings=settings,
+        seed=int(seed),
+    )
+
+
+def _random_evidence(
+    choices: NDArray[np.int64], shape: tuple[int, ...], query_ratio: tuple[float, float], seed: int
+) -> NDArray[np.bool_]:
+    """[queries, variables] all but a random share of the choices."""
+    rng = np.random.default_rng([seed, 1])  # a stream apart from the samples'
+    observed = np.zeros(shape, dtype=np.bool_)
+    for row, share in zip(observed, rng.uniform(*query_ratio, shape[0]).tolist(), strict=True):
+        row[rng.permutation(choices)[round(share * len(choices)) :]] = True
+    return observed
+
+
+def _split_of_queries(count: int, shares: Sequence[float]) -> NDArray[np.int8]:
+    """The first queries train, the next validate, the last test; each bound rounded to a whole query."""
+    bounds = [round(math.fsum(shares[: k + 1]) * count) for k in range(len(SPLITS) - 1)]
+    return np.searchsorted(bounds, np.arange(count), side="right").astype(np.int8)
+
+
+def _are_numbers(values: object, length: int) -> bool:
+    return (
+        isinstance(values, Sequence)
+        and len(values) == length
+        and all(isinstance(value, int | float) and math.isfinite(value) for value in values)
+    )

@@ -1,0 +1,92 @@
+"""Evidence by name or index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from beacon.errors import EvidenceError
+from beacon.model.evidence import describe_impossible, impossible_factor, resolve_evidence
+from beacon.model.graphical_model import GraphicalModel
+
+
+@pytest.fixture
+def model() -> GraphicalModel:
+    """The second variable has numbers as labels, in another order than their indices."""
+    return GraphicalModel.from_tables(
+        [2, 3],
+        [((0, 1), [0.0, 0.0, 0.0, -np.inf, -np.inf, -np.inf])],
+        names=["fever", "days"],
+        labels=[["no", "yes"], ["3", "2", "1"]],
+    )
+
+
+@pytest.mark.parametrize(
+    ("evidence", "resolved"),
+    [
+        (None, {}),
+        ({}, {}),
+        ({"fever": "yes"}, {0: 1}),
+        ({"fever": 1}, {0: 1}),
+        ({0: "yes"}, {0: 1}),
+        ({"0": "1"}, {0: 1}),
+        ([("fever", "no"), ("fever", 0)], {0: 0}),
+        ({"days": 2, "fever": 0}, {0: 0, 1: 2}),
+        ({np.int64(1): np.int64(2)}, {1: 2}),
+    ],
+)
+def test_names_labels_and_indices_are_understood(model, evidence, resolved):
+    assert resolve_evidence(model, evidence) == resolved
+
+
+def test_a_label_wins_over_an_index(model):
+    assert resolve_evidence(model, {"days": "1"}) == {1: 2}
+
+
+def test_evidence_comes_back_in_variable_order(model):
+    assert list(resolve_evidence(model, {"days": 0, "fever": 0})) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "message"),
+    [
+        ({"fevr": 1}, "no variable is called 'fevr'; did you mean 'fever'?"),
+        ({"qqq": 1}, "no variable is called 'qqq'; `beacon info MODEL --variables` lists them"),
+        ({2: 0}, "variable indices are 0..1; found 2"),
+        ({-1: 0}, "variable indices are 0..1; found -1"),
+        ({"fever": "maybe"}, "variable 'fever' has no value 'maybe'; its values are no, yes"),
+        ({"fever": 2}, "variable 'fever' has values 0..1 (no, yes); found 2"),
+        ({"fever": "-1"}, "variable 'fever' has no value '-1'; its values are no, yes"),
+        (
+            [("fever", "no"), (0, "yes")],
+            "variable 'fever' is observed twice with different values: 'no' and 'yes'",
+        ),
+    ],
+)
+def test_mistakes_are_explained_in_one_line(model, evidence, message):
+    with pytest.raises(EvidenceError) as caught:
+        resolve_evidence(model, evidence)
+    assert str(caught.value) == message
+
+
+def test_long_lists_of_values_are_cut():
+    model = GraphicalModel.from_tables([20], [])
+    with pytest.raises(EvidenceError, match=r"its values are 0, 1, .*, 11, …$"):
+        resolve_evidence(model, {0: "many"})
+
+
+class TestImpossibleEvidence:
+    def test_a_factor_that_is_zero_whatever_else_is_found(self, model):
+        assert impossible_factor(model, {0: 1}) == 0
+        assert describe_impossible(model, 0, {0: 1}) == (
+            "the evidence has probability zero: factor 0 is zero for fever=yes"
+        )
+
+    def test_possible_evidence_is_left_alone(self, model):
+        assert impossible_factor(model, {0: 0, 1: 2}) is None
+        assert impossible_factor(model, {}) is None
+
+    def test_a_factor_that_is_always_zero_needs_no_evidence(self):
+        model = GraphicalModel.from_tables([2], [((0,), [-np.inf, -np.inf])])
+        assert impossible_factor(model, {}) == 0
+        assert describe_impossible(model, 0, {}).endswith("factor 0 is zero for every assignment")
