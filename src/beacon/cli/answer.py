@@ -59,9 +59,10 @@ def _say_rest(count: int, show_all: bool, where: str) -> None:
 
 def result_line(query: int, result: Result) -> str:
     """One query of many."""
+    interrupted = ", interrupted" if result.stop == "interrupted" else ""
     return (
         f"{query}: log score {result.log_score:.6f}, {result.zero_factors} zero factors, "
-        f"{result.steps:,} steps, {result.seconds:.3f} s"
+        f"{result.steps:,} steps, {result.seconds:.3f} s{interrupted}"
     )
 
 
@@ -107,15 +108,11 @@ class ManyAnswers:
         if self._output.files:
             write_answer(self._output.files[query], result)
         while self._next in self._waiting:
-            self._report(self._next, self._waiting.pop(self._next))
+            line = result_line(self._next, self._waiting.pop(self._next))
+            if not self._output.json:
+                self._bar.say(line)
             self._next += 1
         self._bar.advance()
-
-    def _report(self, query: int, result: Result) -> None:
-        if not self._output.json:
-            self._bar.say(result_line(query, result))
-        if result.zero_factors and not self._output.quiet:
-            warn_if_impossible(result.model, result.evidence, f"query {query}: ")
 
 
 def write_answer(path: Path, result: Result) -> None:

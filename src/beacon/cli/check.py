@@ -11,7 +11,7 @@ import typer
 from beacon.cli.console import say_json, say_table
 from beacon.cli.errors import FAILED
 from beacon.cli.evidence import read_query
-from beacon.cli.options import EvidenceItems, Json, ModelFile
+from beacon.cli.options import EvidenceItems, Json, ModelFile, at_least
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,10 @@ def check(
     query: Annotated[
         int | None,
         typer.Option(
-            "--query", metavar="N", min=0, help="Which query of an evidence file of several: 0, 1, …"
+            "--query",
+            metavar="N",
+            callback=at_least(0),
+            help="Which query of an evidence file of several: 0, 1, …",
         ),
     ] = None,
     json: Json = False,

@@ -56,7 +56,7 @@ def list_families() -> None:
     from beacon.model.families import FAMILIES  # noqa: PLC0415
 
     for name, make in FAMILIES.items():
-        summary = (make.__doc__ or "").partition("\n")[0]
+        summary = (make.__doc__ or "").partition("\n")[0].replace("``", "")
         say(f"{name}: {summary}")
         for setting in settings_of(make).values():
             if setting.name != "seed":  # has an option of its own

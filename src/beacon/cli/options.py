@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+
+from beacon.errors import UsageError
 
 DEFAULT_METHOD = "gls+"
 DEFAULT_SECONDS = 1.0
 
 QUERY, LIMITS, OUTPUT = "Query", "Limits", "Output"  # panels of the help
+
+
+def at_least(low: int) -> Callable[[typer.CallbackParam, Any], Any]:
+    """A check of an option that is a number; nan fails it, too."""
+
+    def check(option: typer.CallbackParam, value: Any) -> Any:
+        if value is not None and not value >= low:
+            raise UsageError(f"{option.opts[0]} must be at least {low}; found {value}")
+        return value
+
+    return check
+
 
 ModelFile = Annotated[
     str,
@@ -18,7 +33,9 @@ ModelFile = Annotated[
         help="Model file: .uai, .lg, .wcsp, .cfn or .bif, plain or compressed (.gz, .xz, .bz2).",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Seed of all randomness.")]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="S", callback=at_least(0), help="Seed of all randomness.")
+]
 Json = Annotated[
     bool,
     typer.Option("--json", rich_help_panel=OUTPUT, help="Print one JSON object on stdout and nothing else."),

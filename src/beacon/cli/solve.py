@@ -128,5 +128,8 @@ def _solve_all(run: Callable[..., list[Result]], count: int, output: Output) -> 
         results = run(on_result=answers.hear)
         for query, result in enumerate(results):  # those that Ctrl-C left unheard
             answers.hear(query, result)
+    for query, result in enumerate(results):
+        if result.zero_factors and not output.quiet:
+            warn_if_impossible(result.model, result.evidence, f"query {query}: ")
     if output.json:
         say_json({"results": [as_json(result, output.trace) for result in results]})

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from beacon.cli.options import DEFAULT_SECONDS, LIMITS, OUTPUT, QUERY
+from beacon.cli.options import DEFAULT_SECONDS, LIMITS, OUTPUT, QUERY, at_least
 
 EvidenceFiles = Annotated[
     list[str] | None,
@@ -45,18 +45,22 @@ LogZero = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option("--threads", metavar="T", min=1, help="Queries solved at once; default: one per core."),
+    typer.Option(
+        "--threads", metavar="T", callback=at_least(1), help="Queries solved at once; default: one per core."
+    ),
 ]
 Steps = Annotated[
     int | None,
-    typer.Option("--steps", metavar="N", min=0, rich_help_panel=LIMITS, help="So many steps (flips)."),
+    typer.Option(
+        "--steps", metavar="N", callback=at_least(0), rich_help_panel=LIMITS, help="So many steps (flips)."
+    ),
 ]
 Seconds = Annotated[
     float | None,
     typer.Option(
         "--time",
         metavar="S",
-        min=0,
+        callback=at_least(0),
         rich_help_panel=LIMITS,
         help=f"So many seconds; {DEFAULT_SECONDS:g} unless --steps or --no-improvement is given.",
     ),
@@ -66,7 +70,7 @@ IdleSteps = Annotated[
     typer.Option(
         "--no-improvement",
         metavar="N",
-        min=1,
+        callback=at_least(1),
         rich_help_panel=LIMITS,
         help="So many steps in a row that find nothing better.",
     ),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.propagate import with_implied
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search, num_threads
 from beacon.search.start import Start, first_assignments
@@ -35,6 +36,7 @@ class SearchBatch:
         start: Start = "random",
         seed: int = 0,
         *,
+        propagate: bool = True,
         log_zero: float | None = None,
         threads: int | None = None,
     ) -> None:
@@ -48,7 +50,7 @@ class SearchBatch:
         warm_up(plan)
         starts = first_assignments(model, start, self.evidences)
         self.searches = [
-            Search(self.flat, evidence, plan, first, seed)
+            Search(self.flat, with_implied(self.flat, evidence, first) if propagate else evidence, plan, first, seed)
             for evidence, first in zip(self.evidences, starts, strict=True)
         ]
         self._reasons = ["steps"] * len(self.searches)

@@ -53,11 +53,11 @@ def _shift_local_scores(
     table, first = state.penalised_table, model.move_starts[variable]
     old -= value * stride
     new -= value * stride
-    if model.domain_sizes[variable] == 2:
+    if model.move_starts[variable + 1] - first == 2:
         state.local_scores[first] += table[new] - table[old]
         state.local_scores[first + 1] += table[new + stride] - table[old + stride]
         return
-    for other in range(model.domain_sizes[variable]):
+    for other in range(model.move_starts[variable + 1] - first):
         state.local_scores[first + other] += table[new + other * stride] - table[old + other * stride]
 
 
@@ -69,7 +69,7 @@ def _flip_pairs(model: FlatModel, state: SearchState, variable: int, change: int
         new = old + change * model.pairs[link, 1]
         _move_factor(model, state, factor, old, new, penalising)
         other = model.pairs[link, 2]
-        if other >= 0 and state.is_free[other]:
+        if other >= 0 and state.gains[other] > LOWEST:
             _shift_local_scores(model, state, other, model.pairs[link, 3], old, new)
             set_leaf(state.gains, state.gain_levels, other, best_gain(model, state, other))
 
@@ -86,7 +86,7 @@ def _flip_wides(model: FlatModel, state: SearchState, variable: int, change: int
         _move_factor(model, state, factor, old, new, penalising)
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             other = model.scopes[place, 0]
-            if other != variable and state.is_free[other]:
+            if other != variable and state.gains[other] > LOWEST:
                 _shift_local_scores(model, state, other, model.scopes[place, 1], old, new)
                 if state.stamps[other] != stamp:
                     state.stamps[other] = stamp

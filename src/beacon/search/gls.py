@@ -26,6 +26,8 @@ class GlsConstants(NamedTuple):
     """Local optima between two smoothings; 0: never."""
     restart_interval: int
     """Steps between two restarts; 0: never."""
+    restart_idle: float
+    """Restart after so many steps per free variable without a new best; 0: never."""
     relative_utilities: bool
     """Count costs from the best entry of the same table, or from probability one as published."""
 
@@ -91,17 +93,27 @@ def _penalise(model: FlatModel, state: SearchState, constants: GlsConstants) -> 
         _penalise_entry(model, state, constants, state.tied_factors[k])
 
 
+@inlined
+def _restart_is_due(state: SearchState, constants: GlsConstants) -> bool:
+    counters, interval = state.counters[0], constants.restart_interval
+    if interval > 0 and counters["steps"] % interval == 0:
+        return True
+    idle_steps = counters["steps"] - max(counters["best_step"], counters["last_restart"])
+    limit = constants.restart_idle * counters["num_free"]
+    return bool(limit > 0 and idle_steps >= limit)
+
+
 @kernel
 def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limits: Limits) -> int:
     """Climb and penalise until a limit is reached."""
     counters = state.counters[0]
-    work, interval = 0, constants.restart_interval
+    work = 0
     verdict = outcome(state, limits)
     while verdict == RUNNING and may_continue(state, limits, work):
         work += 1
         if tree_top(state.gains, state.gain_levels) > EPSILON:
             climb(model, state, True)
-            if interval > 0 and counters["steps"] % interval == 0:
+            if _restart_is_due(state, constants):
                 clear_penalties(model, state, constants)
                 restart(model, state)
         else:

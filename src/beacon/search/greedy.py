@@ -20,6 +20,7 @@ def restart(model: FlatModel, state: SearchState) -> None:
     note_all_changed(state)
     randomise(model, state)
     rebuild(model, state)
+    state.counters[0]["last_restart"] = state.counters[0]["steps"]
     if is_better(state):
         note_best(state)
 

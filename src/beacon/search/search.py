@@ -112,16 +112,22 @@ class Search:
         return "interrupted" if cancelled is not None and cancelled.is_set() else None
 
     def _call_kernel(self, stop: Stop, seconds_left: float) -> int:
-        """Run the kernel for a few milliseconds and learn how much work that is."""
-        first_step, began = self.steps, perf_counter()
-        last_step = min(stop.steps, self.state.counters[0]["best_step"] + stop.idle_steps)
+        """Run the kernel for a few milliseconds, and learn from it how much work that is."""
+        counters = self.state.counters[0]
+        first_step, first_work, began = self.steps, self._work_done(), perf_counter()
+        last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
         limits = Limits(int(min(last_step, NO_LIMIT)), self._work, stop.target)
         verdict = self.strategy.advance(self.model, self.state, limits)
-        spent = perf_counter() - began
+        spent = max(perf_counter() - began, 1e-6)
         self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
-        goal = min(CALL_SECONDS, max(seconds_left - spent, 0.0005))
-        self._work = int(np.clip(self._work * goal / max(spent, 1e-6), self._work / 4 + 1, self._work * 4))
+        rate = (self._work_done() - first_work + 1) / spent
+        goal = min(CALL_SECONDS, max(seconds_left - spent, CALL_SECONDS / 10))
+        self._work = int(np.clip(rate * goal, 1, 4 * self._work))
         return verdict
+
+    def _work_done(self) -> int:
+        """Flips and local optima so far: what a kernel counts as its work."""
+        return int(self.state.counters[0]["steps"] + self.state.counters[0]["local_optima"])
 
 
 def num_threads(threads: int | None) -> int:

@@ -10,6 +10,7 @@ from beacon.errors import UsageError
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.propagate import with_implied
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search, num_threads
 from beacon.search.start import Start, first_assignments
@@ -27,6 +28,7 @@ def solve(
     strategy: str | Strategy = "gls+",
     stop: Stop = DEFAULT_STOP,
     start: Start = "random",
+    propagate: bool = True,
     seed: int = 0,
     log_zero: float | None = None,
     on_improvement: Callable[[Search], None] | None = None,
@@ -34,7 +36,8 @@ def solve(
     """Find the most probable explanation of one query.
 
     Ctrl-C ends the search and returns the best assignment so far. ``on_improvement`` is called, at most
-    every few milliseconds, with the search when it has found something better.
+    every few milliseconds, with the search when it has found something better. With ``propagate``, values
+    that the evidence implies (through zero potentials) are fixed before the search.
     """
     (result,) = solve_many(
         model,
@@ -42,6 +45,7 @@ def solve(
         strategy=strategy,
         stop=stop,
         start=start,
+        propagate=propagate,
         seed=seed,
         log_zero=log_zero,
         threads=1,
@@ -57,6 +61,7 @@ def solve_many(
     strategy: str | Strategy = "gls+",
     stop: Stop = DEFAULT_STOP,
     start: Start = "random",
+    propagate: bool = True,
     seed: int = 0,
     log_zero: float | None = None,
     threads: int | None = None,
@@ -67,7 +72,8 @@ def solve_many(
 
     A query's result depends on the model, its evidence, its start and the seed, not on its place in the
     list or the number of threads (as long as the stop counts steps, not seconds). ``on_result`` hears of
-    each result as it comes. Ctrl-C ends all searches and returns what they have.
+    each result as it comes. Ctrl-C ends all searches and returns what they have. With ``propagate``, values
+    that the evidence implies are fixed before the search.
     """
     if not stop.is_bounded:
         raise UsageError("the stop would never end a search; add MaxSteps, MaxRuntime or NoImprovement")
@@ -79,9 +85,11 @@ def solve_many(
     cancelled = threading.Event()
 
     def solve_one(query: int) -> Result:
-        search = Search(flat, resolved[query], plan, starts[query], seed)
+        evidence, first = resolved[query], starts[query]
+        fixed = with_implied(flat, evidence, first) if propagate else evidence
+        search = Search(flat, fixed, plan, first, seed)
         reason = search.run(stop, cancelled, on_improvement)
-        return checked_result(model, resolved[query], search, seed, reason)
+        return checked_result(model, evidence, search, seed, reason)
 
     with ThreadPoolExecutor(num_threads(threads)) as executor:
         futures = {executor.submit(solve_one, query): query for query in range(len(resolved))}

@@ -25,6 +25,8 @@ COUNTERS = np.dtype(
         ("best_zeros", np.int64),
         ("best_step", np.int64),  # when the best was found
         ("best_is_current", np.bool_),  # the assignment is the best; `best` does not hold it yet
+        ("num_free", np.int64),  # variables that the search may change
+        ("last_restart", np.int64),  # the step of the last restart
         ("idle_restarts", np.int64),  # restarts since the last flip
         ("num_changed", np.int64),  # length of `changed`
         ("num_events", np.int64),  # improvements not yet fetched
@@ -94,8 +96,10 @@ def new_state(model: FlatModel, evidence: Mapping[int, int], seed: int, penalisi
     is_free = model.domain_sizes > 1
     for i, value in evidence.items():
         assignment[i], is_free[i] = value, False
+    counters = np.zeros(1, dtype=COUNTERS)
+    counters["num_free"] = np.count_nonzero(is_free)
     return SearchState(
-        counters=np.zeros(1, dtype=COUNTERS),
+        counters=counters,
         rng=stream(seed, evidence),
         assignment=assignment,
         is_free=is_free,

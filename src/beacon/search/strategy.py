@@ -57,12 +57,14 @@ class GlsPlus:
 
     penalty_weight: float | None = None
     """What one unit of penalty costs, in nats; None: scaled to the model."""
-    smoothing: float = 0.999
-    """Factor on all penalties at each smoothing."""
+    smoothing: float = 1.0
+    """Factor on all penalties at each smoothing; 1: none (published: 0.999)."""
     smoothing_interval: int = 200
     """Local optima between two smoothings; 0: never."""
     restart_interval: int = 0
     """Steps between two restarts from random; 0: never."""
+    restart_idle: float = 100.0
+    """Restart after so many steps per free variable without a new best; 0: never."""
     relative_utilities: bool = True
     """Count an entry's cost from the best entry of its table rather than from probability one."""
 
@@ -75,8 +77,9 @@ class GlsPlus:
             raise UsageError(f"penalty_weight must be a positive number; found {self.penalty_weight}")
         if not 0 <= self.smoothing <= 1:
             raise UsageError(f"smoothing must lie in 0..1; found {self.smoothing}")
-        if self.smoothing_interval < 0 or self.restart_interval < 0:
-            raise UsageError("smoothing_interval and restart_interval must be 0 or more")
+        for name in ("smoothing_interval", "restart_interval", "restart_idle"):
+            if not getattr(self, name) >= 0:
+                raise UsageError(f"{name} must be 0 or more; found {getattr(self, name)}")
 
     def fitted(self, model: FlatModel) -> GlsPlus:
         """Fill in the penalty weight."""
@@ -91,6 +94,7 @@ class GlsPlus:
             smoothing=float(self.smoothing),
             smoothing_interval=self.smoothing_interval if self.smoothing < 1 else 0,
             restart_interval=self.restart_interval,
+            restart_idle=float(self.restart_idle),
             relative_utilities=self.relative_utilities,
         )
 

@@ -1,0 +1,59 @@
+"""Running the command line in this process, or in one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+from typer.testing import CliRunner
+
+from beacon.cli.app import app
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one object on stdout; fails if there is anything else."""
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> str:
+        """The one line on stderr that says what went wrong; fails if there is more or less."""
+        line, end, rest = self.err.partition("\n")
+        assert (end, rest) == ("\n", ""), self.err
+        assert line.startswith("beacon: error: ")
+        assert self.out == ""
+        return line.removeprefix("beacon: error: ")
+
+
+def run(*args: object) -> Outcome:
+    """Run ``beacon`` in this process."""
+    result = CliRunner().invoke(app, [str(arg) for arg in args], prog_name="beacon")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+def start_process(*args: object, **settings: Any) -> subprocess.Popen[str]:
+    """Start ``python -m beacon``; its output is to be read from pipes."""
+    command = [sys.executable, "-m", "beacon", *map(os.fspath, map(_text, args))]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings
+    return subprocess.Popen(command, text=True, **pipes)
+
+
+def run_process(*args: object, **settings: Any) -> Outcome:
+    """Run ``python -m beacon`` to its end."""
+    with start_process(*args, **settings) as process:
+        out, err = process.communicate(timeout=300)
+    return Outcome(process.returncode, out or "", err or "")
+
+
+def _text(arg: object) -> str | bytes:
+    return arg if isinstance(arg, bytes) else str(arg)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from beacon.cli.info import _size
+from tests.cli.helpers import run
+
+
+def test_json_has_the_documented_fields_and_nothing_else_on_stdout(sprinkler: Path) -> None:
+    outcome = run("info", sprinkler, "--json")
+    facts = outcome.json
+    assert outcome.code == 0
+    assert {name: facts[name] for name in ("variables", "factors", "max_domain", "max_scope")} == {
+        "variables": 3,
+        "factors": 3,
+        "max_domain": 2,
+        "max_scope": 3,
+    }
+    assert (facts["zero_fraction"], facts["width_bound"]) == (1 / 14, 2)
+    assert (facts["entries"], facts["table_bytes"], facts["single_valued"]) == (14, 112, 0)
+    assert facts["bayesian_network"] is True
+    assert len(facts["fingerprint"]) == 32
+    assert 0 < facts["seconds_per_1000_steps"] < 1
+
+
+def test_the_fingerprint_is_the_same_in_every_format(sprinkler: Path, tmp_path: Path) -> None:
+    prints = {run("info", sprinkler, "--json", "--no-timing").json["fingerprint"]}
+    for name in ("a.uai", "a.lg.xz"):
+        assert run("convert", sprinkler, tmp_path / name).code == 0
+        prints.add(run("info", tmp_path / name, "--json", "--no-timing").json["fingerprint"])
+    assert len(prints) == 1
+
+
+def test_people_read_sizes_kind_and_cost(sprinkler: Path) -> None:
+    outcome = run("info", sprinkler)
+    assert outcome.code == 0
+    for words in ("3, at most 2 values each", "Bayesian network", "7.1% of the entries", "steps a second"):
+        assert words in outcome.out
+
+
+def test_variables_are_listed_with_their_labels(sprinkler: Path) -> None:
+    lines = run("info", sprinkler, "--variables", "--no-timing").out.splitlines()
+    assert lines[-3].split() == ["0", "rain", "no,", "yes"]
+    facts = run("info", sprinkler, "--variables", "--no-timing", "--json").json
+    assert facts["names"] == ["rain", "sprinkler", "grass"]
+    assert facts["labels"][1] == ["off", "on"]
+    assert facts["seconds_per_1000_steps"] is None
+
+
+@pytest.mark.parametrize("text", ["MARKOV\n0\n\n0\n", "MARKOV\n1\n1\n1\n1 0\n1 0.5\n"])
+def test_a_model_with_nothing_to_search_has_no_cost(text: str, tmp_path: Path) -> None:
+    (tmp_path / "m.uai").write_text(text)
+    outcome = run("info", tmp_path / "m.uai", "--json")
+    assert outcome.code == 0
+    assert outcome.json["seconds_per_1000_steps"] is None
+    assert "search cost" not in run("info", tmp_path / "m.uai").out
+
+
+def test_sizes_of_tables_are_readable() -> None:
+    sizes = [0, 112, 1024, 72 * 1024, 5 * 1024**2, 3 * 1024**3, 2000 * 1024**3]
+    texts = ["0 bytes", "112 bytes", "1 KiB", "72 KiB", "5 MiB", "3 GiB", "2,000 GiB"]
+    assert [_size(size) for size in sizes] == texts
