@@ -36,7 +36,7 @@ PROVABLE_MODELS = (
 
 
 def options(description: str | None, models: tuple[str, ...]) -> argparse.ArgumentParser:
-    """A parser with what every script takes: the folder of models, their names, how many queries, the seed."""
+    """A parser with what every script takes: models and where they are, how many queries, the seed."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )

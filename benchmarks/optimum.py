@@ -27,12 +27,21 @@ def main() -> None:
         proved = [(evidence, model.log_score(best)) for evidence, best, is_proved in judged if is_proved]
         stop = MaxRuntime(arguments.time)
         results = solve_many(
-            model, [e for e, _ in proved], strategy=arguments.method, stop=stop, threads=1, seed=arguments.seed
+            model,
+            [e for e, _ in proved],
+            strategy=arguments.method,
+            stop=stop,
+            threads=1,
+            seed=arguments.seed,
         )
-        gaps = np.array([optimum - result.log_score for (_, optimum), result in zip(proved, results, strict=True)])
+        gaps = np.array(
+            [optimum - result.log_score for (_, optimum), result in zip(proved, results, strict=True)]
+        )
         times = [result.trace.seconds[-1] for result in results]
         reached = int(np.sum(gaps < 1e-4))
-        print(f"{name:16} {len(proved):6} {reached:7} {gaps.mean():9.4f} {np.median(times):17.3f}", flush=True)
+        print(
+            f"{name:16} {len(proved):6} {reached:7} {gaps.mean():9.4f} {np.median(times):17.3f}", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ def main() -> None:
     parser.add_argument("--sides", nargs="+", type=int, default=[10, 20, 40, 80, 160, 300])
     parser.add_argument("--program", type=Path, help="the compiled yardstick")
     arguments = parser.parse_args()
-    print(f"{'grid':>9} {'µs per step':>12} {'relative':>9} {'log n':>6} {'yardstick µs':>13} {'relative':>9}")
+    print(
+        f"{'grid':>9} {'µs per step':>12} {'relative':>9} {'log n':>6} {'yardstick µs':>13} {'relative':>9}"
+    )
     first: list[float] = []
     for side in arguments.sides:
         times = measure(side, arguments.program)

@@ -53,7 +53,9 @@ def _save(model: GraphicalModel, path: Path) -> None:
         path,
         sizes=model.domain_sizes,
         arities=[len(factor.scope) for factor in factors],
-        scopes=np.concatenate([np.empty(0, dtype=np.int64), *(factor.scope for factor in factors)]).astype(int),
+        scopes=np.concatenate([np.empty(0, dtype=np.int64), *(factor.scope for factor in factors)]).astype(
+            int
+        ),
         tables=np.concatenate([np.empty(0), *(factor.log_table.ravel() for factor in factors)]),
     )
 

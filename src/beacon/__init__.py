@@ -1,12 +1,70 @@
-"""Beacon: most-probable-explanation inference by fast, learned local search."""
+"""Beacon: most-probable-explanation inference by fast, learned local search.
 
-from beacon.errors import BeaconError
-from beacon.model.graphical_model import Factor, GraphicalModel
+The public names are loaded when they are first used, so that ``import beacon`` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from beacon.errors import BeaconError as BeaconError
+    from beacon.formats import from_pgmpy as from_pgmpy
+    from beacon.formats import read_evidence as read_evidence
+    from beacon.formats import read_evidence_table as read_evidence_table
+    from beacon.formats import read_model as read_model
+    from beacon.formats import read_solution as read_solution
+    from beacon.formats import write_evidence as write_evidence
+    from beacon.formats import write_model as write_model
+    from beacon.formats import write_solution as write_solution
+    from beacon.model.graphical_model import Factor as Factor
+    from beacon.model.graphical_model import GraphicalModel as GraphicalModel
+    from beacon.query.query_set import QuerySet as QuerySet
+    from beacon.query.query_set import sample_queries as sample_queries
+    from beacon.search.batch import SearchBatch as SearchBatch
+    from beacon.search.result import Result as Result
+    from beacon.search.solve import solve as solve
+    from beacon.search.solve import solve_many as solve_many
+    from beacon.search.stop import MaxRuntime as MaxRuntime
+    from beacon.search.stop import MaxSteps as MaxSteps
+    from beacon.search.stop import NoImprovement as NoImprovement
+    from beacon.search.stop import TargetScore as TargetScore
+    from beacon.search.strategy import GlsPlus as GlsPlus
+    from beacon.search.strategy import Greedy as Greedy
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BeaconError",
-    "Factor",
-    "GraphicalModel",
-]
+_HOMES = {
+    "beacon.errors": ["BeaconError"],
+    "beacon.formats": [
+        "from_pgmpy",
+        "read_evidence",
+        "read_evidence_table",
+        "read_model",
+        "read_solution",
+        "write_evidence",
+        "write_model",
+        "write_solution",
+    ],
+    "beacon.model.graphical_model": ["Factor", "GraphicalModel"],
+    "beacon.query.query_set": ["QuerySet", "sample_queries"],
+    "beacon.search.batch": ["SearchBatch"],
+    "beacon.search.result": ["Result"],
+    "beacon.search.solve": ["solve", "solve_many"],
+    "beacon.search.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
+    "beacon.search.strategy": ["GlsPlus", "Greedy"],
+}
+_NAME_TO_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_NAME_TO_HOME)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from where it lives."""
+    if name not in _NAME_TO_HOME:
+        raise AttributeError(f"module 'beacon' has no attribute {name!r}")
+    return getattr(import_module(_NAME_TO_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return [*__all__, "__version__"]

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beacon.cli.feasible import feasible_finder
 from beacon.formats import read_model
 from beacon.query.query_set import QuerySet
 from tests.cli.helpers import run
@@ -33,13 +32,6 @@ def test_samples_of_a_network_with_zeros_are_possible(tmp_path: Path) -> None:
     assert run("queries", model, "-o", target, "--count", 10).code == 0
     scores = read_model(model).log_scores(QuerySet.load(target).samples.astype(np.int64))
     assert np.isfinite(scores).all()
-
-
-def test_the_search_for_a_possible_assignment_ends_at_the_first(equal_pair: Path) -> None:
-    model = read_model(equal_pair)
-    find = feasible_finder(model)
-    assert {model.num_zero_factors(find(model, seed)) for seed in range(10)} == {0}
-    assert find(model, 1).tolist() == find(model, 1).tolist()
 
 
 @pytest.mark.parametrize(

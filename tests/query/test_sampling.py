@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from beacon.errors import EvidenceError, ModelError, UsageError
+from beacon.errors import ModelError, UsageError
 from beacon.formats import read_model
 from beacon.model.bayes import child_of_factors
 from beacon.model.families import FAMILIES, pedigree, random_bayes_net
@@ -97,29 +97,11 @@ class TestGibbs:
 class TestFeasibleStart:
     model = pedigree(3, 4, num_loci=2, seed=1)
 
-    def test_a_given_search_is_asked_with_a_seed_for_each_chain(self):
-        seeds = []
-
-        def search(model: GraphicalModel, seed: int) -> np.ndarray:
-            seeds.append(seed)
-            return feasible_assignments(model, [seed])[0]
-
-        samples = sample_assignments(self.model, 10, 0, feasible_start=search, gibbs=FEW)
-        assert np.isfinite(self.model.log_scores(samples)).all()
-        assert len(set(seeds)) == FEW.chains
-
-    def test_a_search_that_fails_is_reported(self):
-        def search(model: GraphicalModel, seed: int) -> np.ndarray:
-            return np.zeros(model.num_variables, dtype=np.int64)
-
-        with pytest.raises(
-            ModelError, match=r"no assignment of non-zero probability was found; at best \d+ of"
-        ):
-            sample_assignments(self.model, 10, 0, feasible_start=search)
-
-    def test_a_search_that_returns_no_assignment_is_reported(self):
-        with pytest.raises(EvidenceError, match="an assignment needs"):
-            sample_assignments(self.model, 10, 0, feasible_start=lambda model, seed: [0])
+    def test_every_chain_begins_at_a_possible_assignment_of_its_own(self):
+        found = feasible_assignments(self.model, [1, 2, 3])
+        assert np.isfinite(self.model.log_scores(found)).all()
+        assert len({tuple(row) for row in found.tolist()}) > 1
+        assert np.array_equal(found, feasible_assignments(self.model, [1, 2, 3]))
 
     def test_a_factor_that_is_zero_everywhere_is_named(self):
         model = GraphicalModel.from_tables([2, 2], [((0,), [0.0, 1.0]), ((1,), [-np.inf, -np.inf])])
@@ -130,9 +112,7 @@ class TestFeasibleStart:
     def test_contradicting_factors_are_reported_after_a_bounded_search(self):
         equal, unequal = np.array([0.0, -np.inf, -np.inf, 0.0]), np.array([-np.inf, 0.0, 0.0, -np.inf])
         model = GraphicalModel.from_tables([2, 2], [((0, 1), equal), ((0, 1), unequal)])
-        message = (
-            "no assignment of non-zero probability was found in 3 tries of 1000 steps; at best 1 of 2 factors"
-        )
+        message = r"no assignment of non-zero probability was found in [\d,]+ steps; at best 1 of 2 factors"
         with pytest.raises(ModelError, match=message):
             sample_assignments(model, 1, 0)
 

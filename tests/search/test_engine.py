@@ -23,10 +23,10 @@ MODELS = small_models()
 def check_against_naive(search: Search, naive: Naive) -> None:
     """Everything that flips keep up to date equals its naive recomputation."""
     model, state, flat = naive.model, search.state, search.model
-    counters, x = state.counters[0], search.state.assignment.tolist()
+    x = state.assignment.tolist()
     scale = 1e-7 * (1 + abs(naive.score(x)) + naive.weight * 100)
-    assert counters["score"] == pytest.approx(naive.score(x), abs=scale)
-    assert counters["zeros"] == naive.zeros(x)
+    assert search.score == pytest.approx(naive.score(x), abs=scale)
+    assert search.zeros == naive.zeros(x)
     for i in range(model.num_variables):
         moves = [(i, v) for v in range(flat.domain_sizes[i]) if v != x[i]]
         local = state.local_scores[flat.move_starts[i] : flat.move_starts[i + 1]]
@@ -70,7 +70,11 @@ def follow(search: Search, naive: Naive, strategy: Strategy, steps: int) -> int:
 @pytest.mark.parametrize("observed", [0, 2])
 @pytest.mark.parametrize(
     "strategy",
-    [Greedy(), GlsPlus(penalty_weight=2.5, smoothing=1.0), GlsPlus(penalty_weight=20, smoothing=0.5, smoothing_interval=3)],
+    [
+        Greedy(),
+        GlsPlus(penalty_weight=2.5, smoothing=1.0),
+        GlsPlus(penalty_weight=20, smoothing=0.5, smoothing_interval=3),
+    ],
     ids=["greedy", "gls+", "gls+ with smoothing"],
 )
 def test_each_flip_is_a_best_move_and_leaves_a_consistent_state(
@@ -94,8 +98,8 @@ def test_any_model_is_searched_consistently(model: GraphicalModel, seed: int, we
     naive = Naive(model, evidence, search.model.log_zero, weight)
     reason = search.run(MaxSteps(30))
     x = search.state.assignment.tolist()
-    assert search.state.counters[0]["score"] == pytest.approx(naive.score(x), abs=1e-6)
-    assert search.state.counters[0]["zeros"] == naive.zeros(x)
+    assert search.score == pytest.approx(naive.score(x), abs=1e-6)
+    assert search.zeros == naive.zeros(x)
     best = search.best_assignment.tolist()
     assert search.best_score == pytest.approx(naive.score(best), abs=1e-6)
     assert search.best_zeros == naive.zeros(best)

@@ -15,7 +15,6 @@ from beacon.cli.progress import ProgressBar
 if TYPE_CHECKING:
     from beacon.model.graphical_model import GraphicalModel
     from beacon.query.query_set import QuerySet
-    from beacon.query.sampling import FeasibleStart
 
 
 def queries(
@@ -43,24 +42,21 @@ def queries(
 
     check_writable(out)
     model = read_model(model_file)
-    start = _feasible_start(model, quiet)
+    _load_search(model, quiet)
     with ProgressBar(f"sampling {count:,} queries", None, quiet):
-        made = sample_queries(model, count, seed, query_ratio=query_ratio, feasible_start=start)
+        made = sample_queries(model, count, seed, query_ratio=query_ratio)
         made.save(out)
     say(one_line(f"wrote {out}: {_summary(made)}"))
 
 
-def _feasible_start(model: GraphicalModel, quiet: bool) -> FeasibleStart | None:
-    """GLS+ where sampling has to begin at a possible assignment: a network with zeros, not Bayesian."""
+def _load_search(model: GraphicalModel, quiet: bool) -> None:
+    """GLS+ is needed where sampling has to begin at a possible assignment: with zeros, not Bayesian."""
     from beacon.model.bayes import child_of_factors  # noqa: PLC0415
 
-    if model.zero_fraction == 0 or child_of_factors(model) is not None:
-        return None
-    from beacon.cli.feasible import feasible_finder  # noqa: PLC0415
-    from beacon.search.strategy import GlsPlus  # noqa: PLC0415
+    if model.zero_fraction > 0 and child_of_factors(model) is None:
+        from beacon.search.strategy import GlsPlus  # noqa: PLC0415
 
-    load_kernels(GlsPlus(), quiet)
-    return feasible_finder(model)
+        load_kernels(GlsPlus(), quiet)
 
 
 def _summary(made: QuerySet) -> str:

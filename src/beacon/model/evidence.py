@@ -82,7 +82,9 @@ def impossible_factor(model: GraphicalModel, evidence: Mapping[int, int]) -> int
 def describe_impossible(model: GraphicalModel, factor: int, evidence: Mapping[int, int]) -> str:
     """One line that says why the evidence has probability zero."""
     observed = ", ".join(
-        f"{model.names[i]}={model.labels[i][evidence[i]]}" for i in model.factors[factor].scope if i in evidence
+        f"{model.names[i]}={model.labels[i][evidence[i]]}"
+        for i in model.factors[factor].scope
+        if i in evidence
     )
     return f"the evidence has probability zero: factor {factor} is zero for {observed or 'every assignment'}"
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import ModelError, UsageError
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.sampling import FeasibleStart, GibbsSettings, check_count, sample_assignments
+from beacon.query.sampling import GibbsSettings, check_count, sample_assignments
 
 SPLITS = ("train", "validation", "test")
 
@@ -117,20 +117,19 @@ def sample_queries(
     *,
     query_ratio: tuple[float, float] = (0.8, 0.95),
     splits: tuple[float, float, float] = (0.8, 0.1, 0.1),
-    feasible_start: FeasibleStart | None = None,
     gibbs: GibbsSettings | None = None,
 ) -> QuerySet:
     """Make queries: each asks for a random subset of the variables and takes the rest from a sample.
 
-    The share to ask for is uniform within ``query_ratio``, drawn anew for each query. See
-    :func:`sample_assignments` for ``feasible_start`` and ``gibbs``.
+    The share to ask for is uniform within ``query_ratio``, drawn anew for each query. ``gibbs`` says how a
+    model that is no Bayesian network is sampled.
     """
     check_count("count", count, 1)
     settings = QuerySettings(query_ratio, splits, gibbs or GibbsSettings())
     choices = np.flatnonzero(model.domain_sizes > 1)
     if not len(choices):
         raise ModelError("queries need a variable with more than one value; the model has none")
-    samples = sample_assignments(model, count, seed, feasible_start=feasible_start, gibbs=settings.gibbs)
+    samples = sample_assignments(model, count, seed, gibbs=settings.gibbs)
     return QuerySet(
         fingerprint=model.fingerprint,
         samples=samples.astype(np.min_scalar_type(model.max_domain - 1)),

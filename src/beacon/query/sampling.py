@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from beacon.errors import ModelError, UsageError
+from beacon.errors import UsageError
 from beacon.model.bayes import ancestral_order, child_of_factors
 from beacon.model.graphical_model import GraphicalModel
 
 MAX_SAMPLED_VALUES = 250_000_000  # 2 GB
-
-FeasibleStart = Callable[[GraphicalModel, int], ArrayLike]
-"""A search, given a model and a seed, for an assignment of non-zero probability."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +40,13 @@ def sample_assignments(
     count: int,
     seed: int,
     *,
-    feasible_start: FeasibleStart | None = None,
     gibbs: GibbsSettings | None = None,
 ) -> NDArray[np.int64]:
     """Draw ``count`` complete assignments, one per row, all of non-zero probability.
 
     A Bayesian network is sampled exactly, parents before children. Any other model is sampled by Gibbs
-    chains; where it has zeros they start at assignments found by ``feasible_start`` (default: a built-in
-    repair search), and a ModelError says so if none is found.
+    chains; where it has zeros they start at assignments found by GLS+, and a ModelError says so if none is
+    found.
     """
     check_count("count", count, 0)
     check_count("seed", seed, 0)
@@ -63,7 +58,7 @@ def sample_assignments(
     children = child_of_factors(model)
     if children is not None:
         return _sample_ancestrally(model, children, count, seed)
-    return _sample_by_gibbs(model, count, seed, feasible_start, gibbs or GibbsSettings())
+    return _sample_by_gibbs(model, count, seed, gibbs or GibbsSettings())
 
 
 def check_count(name: str, value: int, low: int) -> None:
@@ -90,40 +85,20 @@ def _sample_ancestrally(
 
 
 def _sample_by_gibbs(
-    model: GraphicalModel,
-    count: int,
-    seed: int,
-    feasible_start: FeasibleStart | None,
-    settings: GibbsSettings,
+    model: GraphicalModel, count: int, seed: int, settings: GibbsSettings
 ) -> NDArray[np.int64]:
     from beacon.query.gibbs import run_chains  # noqa: PLC0415  (numba is slow to import)
 
     if count == 0 or model.num_variables == 0:
         return np.zeros((count, model.num_variables), dtype=np.int64)
     chain_seeds = np.random.default_rng(seed).integers(2**31, size=min(settings.chains, count)).tolist()
-    starts = _starts(model, chain_seeds, feasible_start)
-    return run_chains(model, starts, count, seed, settings)
+    return run_chains(model, _starts(model, chain_seeds), count, seed, settings)
 
 
-def _starts(
-    model: GraphicalModel, seeds: list[int], feasible_start: FeasibleStart | None
-) -> NDArray[np.int64]:
+def _starts(model: GraphicalModel, seeds: list[int]) -> NDArray[np.int64]:
     """Random assignments, or such of non-zero probability where the model has zeros; one row per seed."""
     if model.zero_fraction == 0:
         return np.array([np.random.default_rng(seed).integers(0, model.domain_sizes) for seed in seeds])
-    if feasible_start is not None:
-        return np.array([_checked_start(model, feasible_start(model, seed)) for seed in seeds])
     from beacon.query.feasible import feasible_assignments  # noqa: PLC0415
 
     return feasible_assignments(model, seeds)
-
-
-def _checked_start(model: GraphicalModel, start: ArrayLike) -> NDArray[np.int64]:
-    assignment = model.check_assignment(start)
-    num_zeros = model.num_zero_factors(assignment)
-    if num_zeros:
-        raise ModelError(
-            f"no assignment of non-zero probability was found; at best {num_zeros} of "
-            f"{model.num_factors} factors stayed zero"
-        )
-    return assignment

@@ -50,7 +50,13 @@ class SearchBatch:
         warm_up(plan)
         starts = first_assignments(model, start, self.evidences)
         self.searches = [
-            Search(self.flat, with_implied(self.flat, evidence, first) if propagate else evidence, plan, first, seed)
+            Search(
+                self.flat,
+                with_implied(self.flat, evidence, first) if propagate else evidence,
+                plan,
+                first,
+                seed,
+            )
             for evidence, first in zip(self.evidences, starts, strict=True)
         ]
         self._reasons = ["steps"] * len(self.searches)
@@ -96,7 +102,9 @@ class SearchBatch:
     def results(self) -> list[Result]:
         """The best of each search so far, re-scored."""
         rows = zip(self.evidences, self.searches, self._reasons, strict=True)
-        return [checked_result(self.model, evidence, search, self.seed, why) for evidence, search, why in rows]
+        return [
+            checked_result(self.model, evidence, search, self.seed, why) for evidence, search, why in rows
+        ]
 
     def _gains(self, search: Search) -> NDArray[np.float64]:
         local = search.state.local_scores

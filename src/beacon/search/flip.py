@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from beacon.model.flat import FlatModel
 from beacon.search.incumbent import is_better, note_best, note_change, save_best
 from beacon.search.jit import inlined
 from beacon.search.limits import EPSILON
-from beacon.search.max_tree import pick_top, set_leaf
+from beacon.search.max_tree import LOWEST, pick_top, set_leaf
 from beacon.search.rng import random_below
-from beacon.search.state import LOWEST, SearchState, best_gain, rebuild
+from beacon.search.state import SearchState, best_gain, rebuild
 
 REFRESH_STEPS = 1 << 20  # recompute what flips update, before rounding errors can add up
 
@@ -33,12 +35,13 @@ def best_value(model: FlatModel, state: SearchState, variable: int) -> int:
 
 
 @inlined
-def _move_factor(model: FlatModel, state: SearchState, factor: int, old: int, new: int, penalising: bool) -> None:
+def _move_factor(
+    model: FlatModel, state: SearchState, part: Any, factor: int, old: int, new: int, penalising: bool
+) -> None:
     """Move a factor's current entry, with the score and the utility that hang on it."""
-    counters = state.counters[0]
     before, after = model.log_table[old], model.log_table[new]
-    counters["score"] += after - before
-    counters["zeros"] += (after == model.log_zero) * 1 - (before == model.log_zero) * 1
+    part["score"] += after - before
+    part["zeros"] += (after == model.log_zero) * 1 - (before == model.log_zero) * 1
     state.entries[factor] = new
     if penalising:
         set_leaf(state.factor_utilities, state.utility_levels, factor, state.utilities[new])
@@ -62,12 +65,14 @@ def _shift_local_scores(
 
 
 @inlined
-def _flip_pairs(model: FlatModel, state: SearchState, variable: int, change: int, penalising: bool) -> None:
+def _flip_pairs(
+    model: FlatModel, state: SearchState, part: Any, variable: int, change: int, penalising: bool
+) -> None:
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
         factor = model.pairs[link, 0]
         old = state.entries[factor]
         new = old + change * model.pairs[link, 1]
-        _move_factor(model, state, factor, old, new, penalising)
+        _move_factor(model, state, part, factor, old, new, penalising)
         other = model.pairs[link, 2]
         if other >= 0 and state.gains[other] > LOWEST:
             _shift_local_scores(model, state, other, model.pairs[link, 3], old, new)
@@ -75,7 +80,9 @@ def _flip_pairs(model: FlatModel, state: SearchState, variable: int, change: int
 
 
 @inlined
-def _flip_wides(model: FlatModel, state: SearchState, variable: int, change: int, penalising: bool) -> None:
+def _flip_wides(
+    model: FlatModel, state: SearchState, part: Any, variable: int, change: int, penalising: bool
+) -> None:
     counters = state.counters[0]
     counters["stamp"] += 1
     stamp, num_touched = counters["stamp"], 0
@@ -83,7 +90,7 @@ def _flip_wides(model: FlatModel, state: SearchState, variable: int, change: int
         factor = model.wides[link, 0]
         old = state.entries[factor]
         new = old + change * model.wides[link, 1]
-        _move_factor(model, state, factor, old, new, penalising)
+        _move_factor(model, state, part, factor, old, new, penalising)
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             other = model.scopes[place, 0]
             if other != variable and state.gains[other] > LOWEST:
@@ -101,17 +108,18 @@ def _flip_wides(model: FlatModel, state: SearchState, variable: int, change: int
 def flip(model: FlatModel, state: SearchState, variable: int, value: int, penalising: bool) -> None:
     """Make one step. Cost: the variable's factors, their other variables and those variables' values."""
     counters = state.counters[0]
-    if counters["best_is_current"]:
-        save_best(state)
+    part = state.parts[state.part_of[variable]]
+    if part["best_is_current"]:
+        save_best(state, part)
     change = value - state.assignment[variable]
-    _flip_pairs(model, state, variable, change, penalising)
-    _flip_wides(model, state, variable, change, penalising)
+    _flip_pairs(model, state, part, variable, change, penalising)
+    _flip_wides(model, state, part, variable, change, penalising)
     state.assignment[variable] = value
     set_leaf(state.gains, state.gain_levels, variable, best_gain(model, state, variable))
     counters["steps"] += 1
-    note_change(state, variable)
-    if is_better(state):
-        note_best(state)
+    note_change(state, part, variable)
+    if is_better(part):
+        note_best(state, part)
 
 
 @inlined

@@ -121,6 +121,6 @@ def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limit
             if tree_top(state.factor_utilities, state.utility_levels) <= 0:
                 return STALLED  # no entry is worth a penalty
             _penalise(model, state, constants)
-        if counters["best_is_current"]:
+        if counters["best_step"] == counters["steps"]:
             verdict = outcome(state, limits)
     return verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from beacon.model.flat import FlatModel
 from beacon.search.flip import climb
-from beacon.search.incumbent import is_better, note_all_changed, note_best, save_best
+from beacon.search.incumbent import note_all_changed, save_all_best
 from beacon.search.jit import inlined, kernel
 from beacon.search.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
 from beacon.search.max_tree import tree_top
@@ -16,13 +16,11 @@ MAX_IDLE_RESTARTS = 1000  # so many random starts without a single improving mov
 @inlined
 def restart(model: FlatModel, state: SearchState) -> None:
     """Go on from a uniformly random assignment. Cost: that of a rebuild."""
-    save_best(state)
-    note_all_changed(state)
+    save_all_best(state)
     randomise(model, state)
     rebuild(model, state)
     state.counters[0]["last_restart"] = state.counters[0]["steps"]
-    if is_better(state):
-        note_best(state)
+    note_all_changed(state)
 
 
 @kernel
@@ -42,6 +40,6 @@ def run_greedy(model: FlatModel, state: SearchState, limits: Limits) -> int:
             if counters["idle_restarts"] > MAX_IDLE_RESTARTS:
                 return STALLED
             restart(model, state)
-        if counters["best_is_current"]:
+        if counters["best_step"] == counters["steps"]:
             verdict = outcome(state, limits)
     return verdict

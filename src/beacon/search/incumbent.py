@@ -1,11 +1,13 @@
 """The best assignment so far, kept without copying it at every improvement.
 
-Fewest zero factors come first, then the score. ``best`` is brought up to date only when the search leaves
-the best assignment, and then only in the variables flipped since the last time: the cost is part of the
-flips' own.
+Fewest zero factors come first, then the score, in each independent part of the query by itself. ``best`` is
+brought up to date only when the search leaves a part's best assignment, and then only in the variables
+flipped since the last time: the cost is part of the flips' own.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from beacon.search.jit import inlined, kernel
 from beacon.search.state import MAX_EVENTS, SearchState
@@ -14,76 +16,87 @@ TOLERANCE = 1e-9
 
 
 @inlined
-def is_better(state: SearchState) -> bool:
-    """Is the current assignment better than the best?"""
-    counters = state.counters[0]
-    if counters["zeros"] != counters["best_zeros"]:
-        return bool(counters["zeros"] < counters["best_zeros"])
-    return bool(counters["score"] > counters["best_score"] + TOLERANCE)
+def is_better(part: Any) -> bool:
+    """Is the current assignment of a part better than its best?"""
+    if part["zeros"] != part["best_zeros"]:
+        return bool(part["zeros"] < part["best_zeros"])
+    return bool(part["score"] > part["best_score"] + TOLERANCE)
 
 
 @inlined
-def note_best(state: SearchState) -> None:
-    """Take the current assignment as the best, and record the improvement."""
+def note_best(state: SearchState, part: Any) -> None:
+    """Take the current assignment of a part as its best, and record the improvement."""
     counters = state.counters[0]
-    counters["best_score"] = counters["score"]
-    counters["best_zeros"] = counters["zeros"]
+    counters["best_score"] += part["score"] - part["best_score"]
+    counters["best_zeros"] += part["zeros"] - part["best_zeros"]
     counters["best_step"] = counters["steps"]
-    counters["best_is_current"] = True
+    part["best_score"] = part["score"]
+    part["best_zeros"] = part["zeros"]
+    part["best_is_current"] = True
+    _record(state)
+
+
+@inlined
+def _record(state: SearchState) -> None:
+    counters = state.counters[0]
     event = min(counters["num_events"], MAX_EVENTS - 1)
     state.event_steps[event] = counters["steps"]
-    state.event_scores[event] = counters["score"]
-    state.event_zeros[event] = counters["zeros"]
+    state.event_scores[event] = counters["best_score"]
+    state.event_zeros[event] = counters["best_zeros"]
     counters["num_events"] = event + 1
 
 
 @inlined
-def note_change(state: SearchState, variable: int) -> None:
-    """Remember that a variable has been flipped."""
+def note_change(state: SearchState, part: Any, variable: int) -> None:
+    """Remember that a variable of a part has been flipped."""
     if not state.is_changed[variable]:
-        counters = state.counters[0]
         state.is_changed[variable] = True
-        state.changed[counters["num_changed"]] = variable
-        counters["num_changed"] += 1
+        state.changed[part["first_changed"] + part["num_changed"]] = variable
+        part["num_changed"] += 1
 
 
 @inlined
-def save_best(state: SearchState) -> None:
-    """If the assignment is the best, copy to ``best`` what has changed since it was last saved."""
-    counters = state.counters[0]
-    if counters["best_is_current"]:
-        for k in range(counters["num_changed"]):
+def save_best(state: SearchState, part: Any) -> None:
+    """If a part is at its best, copy to ``best`` what has changed in it since it was last saved."""
+    if part["best_is_current"]:
+        for k in range(part["first_changed"], part["first_changed"] + part["num_changed"]):
             variable = state.changed[k]
             state.best[variable] = state.assignment[variable]
             state.is_changed[variable] = False
-        counters["num_changed"] = 0
-        counters["best_is_current"] = False
+        part["num_changed"] = 0
+        part["best_is_current"] = False
 
 
-@inlined
+@kernel
+def save_all_best(state: SearchState) -> None:
+    """Bring ``best`` up to date in all parts. Cost: what has changed."""
+    for part in range(len(state.parts)):
+        save_best(state, state.parts[part])
+
+
+@kernel
 def note_all_changed(state: SearchState) -> None:
-    """Remember that any free variable may have been changed, as by a restart."""
+    """After a rebuild from another assignment: any free variable may have changed, and a part improved."""
     for variable in range(len(state.assignment)):
         if state.is_free[variable]:
-            note_change(state, variable)
+            note_change(state, state.parts[state.part_of[variable]], variable)
+    for part in range(len(state.parts)):
+        if is_better(state.parts[part]):
+            note_best(state, state.parts[part])
 
 
 @kernel
 def first_best(state: SearchState) -> None:
     """Begin the record with the current assignment."""
     counters = state.counters[0]
+    counters["best_score"] = counters["fixed_score"]
+    counters["best_zeros"] = counters["fixed_zeros"]
     for variable in range(len(state.assignment)):
         state.best[variable] = state.assignment[variable]
-        state.is_changed[variable] = False
-    counters["num_changed"] = 0
-    note_best(state)
-    counters["best_is_current"] = False
-
-
-@kernel
-def store_best(state: SearchState) -> None:
-    """:func:`save_best` for Python to call, so that ``best`` holds the best assignment.
-
-    The assignment stays the best one, so a later call of :func:`save_best` is not needed for it.
-    """
-    save_best(state)
+    for k in range(len(state.parts)):
+        part = state.parts[k]
+        part["best_score"] = part["score"]
+        part["best_zeros"] = part["zeros"]
+        counters["best_score"] += part["score"]
+        counters["best_zeros"] += part["zeros"]
+    _record(state)

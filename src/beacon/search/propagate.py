@@ -52,9 +52,7 @@ def with_implied(
     return {**evidence, **implied}
 
 
-def _decided(
-    model: FlatModel, possible: NDArray[np.bool_], evidence: Mapping[int, int]
-) -> dict[int, int]:
+def _decided(model: FlatModel, possible: NDArray[np.bool_], evidence: Mapping[int, int]) -> dict[int, int]:
     counts = np.add.reduceat(possible, model.move_starts[:-1], dtype=np.int64)
     decided = np.flatnonzero((counts == 1) & (model.domain_sizes > 1))
     firsts = np.flatnonzero(possible)

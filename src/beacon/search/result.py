@@ -102,7 +102,9 @@ def checked_result(
             f"recomputed: {floored} with {zero_factors}. This is a bug in Beacon; please report it"
         )
     if any(assignment[variable] != value for variable, value in evidence.items()):
-        raise RuntimeError("the search changed an observed variable. This is a bug in Beacon; please report it")
+        raise RuntimeError(
+            "the search changed an observed variable. This is a bug in Beacon; please report it"
+        )
     return Result(
         model=model,
         evidence=evidence,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
 from beacon.search.costs import set_tops
-from beacon.search.incumbent import first_best, store_best
+from beacon.search.incumbent import first_best, save_all_best
 from beacon.search.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
 from beacon.search.state import draw_assignment, new_state, rebuild
 from beacon.search.stop import Stop
@@ -61,6 +61,16 @@ class Search:
         return int(self.state.counters[0]["steps"])
 
     @property
+    def score(self) -> float:
+        """Floored score of the current assignment."""
+        return float(self.state.counters[0]["fixed_score"] + self.state.parts["score"].sum())
+
+    @property
+    def zeros(self) -> int:
+        """Zero factors of the current assignment."""
+        return int(self.state.counters[0]["fixed_zeros"] + self.state.parts["zeros"].sum())
+
+    @property
     def best_score(self) -> float:
         """Floored score of the best assignment."""
         return float(self.state.counters[0]["best_score"])
@@ -73,7 +83,7 @@ class Search:
     @property
     def best_assignment(self) -> NDArray[np.int64]:
         """The best assignment so far."""
-        store_best(self.state)
+        save_all_best(self.state)
         return self.state.best.astype(np.int64)
 
     @property

@@ -33,9 +33,7 @@ def first_assignments(
     return [_checked(model, row, evidence) for row, evidence in zip(rows, evidences, strict=True)]
 
 
-def _checked(
-    model: GraphicalModel, row: NDArray[np.int64], evidence: Mapping[int, int]
-) -> NDArray[np.int64]:
+def _checked(model: GraphicalModel, row: NDArray[np.int64], evidence: Mapping[int, int]) -> NDArray[np.int64]:
     assignment = model.check_assignment(row)
     for variable, value in evidence.items():
         if assignment[variable] != value:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from beacon.model.flat import FlatModel
 from beacon.search.jit import inlined, kernel
 from beacon.search.max_tree import LOWEST, build_tree, level_starts
+from beacon.search.parts import label_parts
 from beacon.search.rng import random_below, stream
 
 MAX_EVENTS = 256
@@ -19,21 +20,33 @@ COUNTERS = np.dtype(
     [
         ("steps", np.int64),  # flips made
         ("local_optima", np.int64),  # local optima met
-        ("score", np.float64),  # floored score of the assignment
-        ("zeros", np.int64),  # zero factors of the assignment
-        ("best_score", np.float64),
-        ("best_zeros", np.int64),
+        ("fixed_score", np.float64),  # sum of the factors that the search cannot change
+        ("fixed_zeros", np.int64),  # zero factors among them
+        ("best_score", np.float64),  # floored score of the best assignment
+        ("best_zeros", np.int64),  # zero factors of the best assignment
         ("best_step", np.int64),  # when the best was found
-        ("best_is_current", np.bool_),  # the assignment is the best; `best` does not hold it yet
         ("num_free", np.int64),  # variables that the search may change
         ("last_restart", np.int64),  # the step of the last restart
         ("idle_restarts", np.int64),  # restarts since the last flip
-        ("num_changed", np.int64),  # length of `changed`
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # marks the variables touched by the current flip
         ("upper_bound", np.float64),  # sum of the factors' maxima under the evidence
     ]
 )
+
+
+PART = np.dtype(
+    [
+        ("score", np.float64),  # floored score of the part's factors
+        ("zeros", np.int64),  # zero factors among them
+        ("best_score", np.float64),
+        ("best_zeros", np.int64),
+        ("best_is_current", np.bool_),  # the part's assignment is its best; `best` does not hold it yet
+        ("first_changed", np.int64),  # where the part's variables begin in `changed`
+        ("num_changed", np.int64),  # how many of them are listed there
+    ]
+)
+"""A part is a set of free variables that no factor joins to the others: it has a best of its own."""
 
 
 class SearchState(NamedTuple):
@@ -47,6 +60,10 @@ class SearchState(NamedTuple):
     """[variables] the current value of each variable, evidence included."""
     is_free: NDArray[np.bool_]
     """[variables] may the search change it?"""
+    parts: NDArray[np.void]
+    """[parts] the independent parts of the query, see PART."""
+    part_of: NDArray[np.int32]
+    """[variables] the part of each free variable; -1 for the others."""
     entries: NDArray[np.int32]
     """[factors] each factor's current entry."""
     tops: NDArray[np.float64]
@@ -76,7 +93,7 @@ class SearchState(NamedTuple):
     best: NDArray[np.int32]
     """[variables] the best assignment, up to the variables in ``changed``."""
     changed: NDArray[np.int32]
-    """[variables] variables flipped since ``best`` was last in step with ``assignment``."""
+    """[variables] by parts: the variables flipped since the part's best was last saved."""
     is_changed: NDArray[np.bool_]
     """[variables] is it in ``changed``?"""
     event_steps: NDArray[np.int64]
@@ -96,6 +113,9 @@ def new_state(model: FlatModel, evidence: Mapping[int, int], seed: int, penalisi
     is_free = model.domain_sizes > 1
     for i, value in evidence.items():
         assignment[i], is_free[i] = value, False
+    part_of = np.full(n, -1, dtype=np.int32)
+    touched = np.zeros(n, dtype=np.int32)
+    num_parts = label_parts(model, is_free, part_of, touched)
     counters = np.zeros(1, dtype=COUNTERS)
     counters["num_free"] = np.count_nonzero(is_free)
     return SearchState(
@@ -103,6 +123,8 @@ def new_state(model: FlatModel, evidence: Mapping[int, int], seed: int, penalisi
         rng=stream(seed, evidence),
         assignment=assignment,
         is_free=is_free,
+        parts=_new_parts(part_of, num_parts),
+        part_of=part_of,
         entries=np.zeros(num_factors, dtype=np.int32),
         tops=np.zeros(num_factors),
         local_scores=np.zeros(model.num_moves),
@@ -114,7 +136,7 @@ def new_state(model: FlatModel, evidence: Mapping[int, int], seed: int, penalisi
         factor_utilities=np.full(utility_levels[-1], LOWEST, dtype=np.float32),
         utility_levels=utility_levels,
         tied_factors=np.zeros(num_factors, dtype=np.int32),
-        touched=np.zeros(n, dtype=np.int32),
+        touched=touched,
         stamps=np.zeros(n, dtype=np.int64),
         best=assignment.copy(),
         changed=np.zeros(n, dtype=np.int32),
@@ -123,6 +145,13 @@ def new_state(model: FlatModel, evidence: Mapping[int, int], seed: int, penalisi
         event_scores=np.zeros(MAX_EVENTS),
         event_zeros=np.zeros(MAX_EVENTS, dtype=np.int32),
     )
+
+
+def _new_parts(part_of: NDArray[np.int32], num_parts: int) -> NDArray[np.void]:
+    parts = np.zeros(num_parts, dtype=PART)
+    sizes = np.bincount(part_of[part_of >= 0], minlength=num_parts)
+    parts["first_changed"] = np.cumsum(sizes) - sizes
+    return parts
 
 
 @inlined
@@ -151,13 +180,27 @@ def draw_assignment(model: FlatModel, state: SearchState) -> None:
     randomise(model, state)
 
 
+@inlined
+def _add_to_part(state: SearchState, part: int, log_potential: float, is_zero: bool) -> None:
+    if part >= 0:
+        state.parts[part]["score"] += log_potential
+        state.parts[part]["zeros"] += is_zero * 1
+    else:
+        state.counters[0]["fixed_score"] += log_potential
+        state.counters[0]["fixed_zeros"] += is_zero * 1
+
+
 @kernel
 def rebuild(model: FlatModel, state: SearchState) -> None:
     """Recompute everything that flips keep up to date. Cost: the links of the model and their domains."""
     counters = state.counters[0]
     for move in range(len(state.local_scores)):
         state.local_scores[move] = 0.0
-    score, zeros = 0.0, 0
+    for part in range(len(state.parts)):
+        state.parts[part]["score"] = 0.0
+        state.parts[part]["zeros"] = 0
+    counters["fixed_score"] = 0.0
+    counters["fixed_zeros"] = 0
     penalising = len(state.penalties) > 0
     for factor in range(len(state.entries)):
         begin, end = model.scope_starts[factor], model.scope_starts[factor + 1]
@@ -165,18 +208,17 @@ def rebuild(model: FlatModel, state: SearchState) -> None:
         for place in range(begin, end):
             entry += state.assignment[model.scopes[place, 0]] * model.scopes[place, 1]
         state.entries[factor] = entry
-        score += model.log_table[entry]
-        zeros += model.log_table[entry] == model.log_zero
+        part = -1
         for place in range(begin, end):
             variable, stride = model.scopes[place, 0], model.scopes[place, 1]
+            part = max(part, state.part_of[variable])
             base = entry - state.assignment[variable] * stride
             first = model.move_starts[variable]
             for value in range(model.domain_sizes[variable]):
                 state.local_scores[first + value] += state.penalised_table[base + value * stride]
+        _add_to_part(state, part, model.log_table[entry], model.log_table[entry] == model.log_zero)
         if penalising:
             state.factor_utilities[factor] = state.utilities[entry]
-    counters["score"] = score
-    counters["zeros"] = zeros
     for i in range(len(state.assignment)):
         state.gains[i] = best_gain(model, state, i) if state.is_free[i] else LOWEST
     build_tree(state.gains, state.gain_levels)

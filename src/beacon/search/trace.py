@@ -38,8 +38,8 @@ class Trace:
 class TraceRecorder:
     """Fetches the improvements that kernels leave in a state."""
 
-    chunks: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]] = field(
-        default_factory=list
+    chunks: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]] = (
+        field(default_factory=list)
     )
 
     def fetch(self, state: SearchState, first_step: int, began: float, ended: float) -> None:

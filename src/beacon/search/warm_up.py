@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.propagate import with_implied
 from beacon.search.search import Search
 from beacon.search.stop import MaxSteps
 from beacon.search.strategy import Strategy
 
 
 def warm_up(strategy: Strategy) -> None:
-    """Make sure that a strategy's kernels are ready. Takes a moment once, and a minute if never compiled."""
+    """Make sure that a strategy's kernels are ready. Takes a moment once, and longer if never compiled."""
     _warm_up(type(strategy))
 
 
 @cache
 def _warm_up(kind: type[Strategy]) -> None:
-    tables = [((0, 1), [0.0, -1.0, -1.0, 0.0]), ((0, 1, 2), [float(-k) for k in range(8)])]
-    search = Search(compile_model(GraphicalModel.from_tables([2, 2, 2], tables)), {}, kind())
+    tables = [((0, 1), [0.0, -1.0, -1.0, 0.0]), ((0, 1, 2), [float(-k) for k in range(7)] + [-math.inf])]
+    flat = compile_model(GraphicalModel.from_tables([2, 2, 2], tables))
+    search = Search(flat, with_implied(flat, {}, None), kind())
     search.run(MaxSteps(10))
     search.best_assignment  # noqa: B018 - loads its kernel
