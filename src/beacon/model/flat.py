@@ -151,6 +151,6 @@ def _starts(counts: Any) -> NDArray[np.int64]:
 
 
 def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:
-    result = np.ascontiguousarray(array, dtype=dtype)
+    result: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype)
     result.flags.writeable = False
     return result

@@ -19,7 +19,7 @@ REFRESH_STEPS = 1 << 20  # recompute what flips update, before rounding errors c
 def best_value(model: FlatModel, state: SearchState, variable: int) -> int:
     """The best value of a variable other than its current one, ties at random."""
     if model.domain_sizes[variable] == 2:
-        return 1 - state.assignment[variable]
+        return 1 - state.assignment[variable]  # type: ignore[no-any-return]
     start, ties, chosen, top = model.move_starts[variable], 0, -1, LOWEST
     for value in range(model.domain_sizes[variable]):
         if value == state.assignment[variable]:

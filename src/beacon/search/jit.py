@@ -13,25 +13,26 @@ from typing import Any, TypeVar
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 SEARCH_FOLDER = Path(__file__).parent
 
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls."""
-    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    compiled: F = numba.njit(cache=True, **OPTIONS)(function)
     _tie_cache_to_all_sources(compiled)
     return compiled
 
 
 def inlined(function: F) -> F:
     """Compile a function that only kernels call, and always in place."""
-    compiled: F = numba.njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
+    compiled: F = numba.njit(forceinline=True, **OPTIONS)(function)
     return compiled
 
 
 def _tie_cache_to_all_sources(compiled: Any) -> None:
     """Recompile when any kernel source changes; numba looks only at the file of the kernel itself."""
-    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = _SOURCE_STAMP
 

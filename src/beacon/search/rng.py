@@ -17,7 +17,7 @@ _13, _7, _17, _32 = (np.uint64(bits) for bits in (13, 7, 17, 32))
 
 
 def stream(seed: int, evidence: Mapping[int, int]) -> NDArray[np.uint64]:
-    """The stream of one query: it depends on the seed and the evidence, not on the query's place in a batch."""
+    """The stream of one query: it depends on the seed and the evidence, not on the place in a batch."""
     text = repr((int(seed), sorted(evidence.items()))).encode()
     digest = hashlib.blake2b(text, digest_size=8).digest()
     return np.frombuffer(digest, dtype="<u8").astype(np.uint64) | np.uint64(1)  # xorshift never leaves zero

@@ -163,7 +163,7 @@ def best_gain(model: FlatModel, state: SearchState, variable: int) -> float:
     for move in range(start, end):
         if move != current and state.local_scores[move] > best:
             best = state.local_scores[move]
-    return best - state.local_scores[current]
+    return best - state.local_scores[current]  # type: ignore[no-any-return]
 
 
 @inlined

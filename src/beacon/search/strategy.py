@@ -63,7 +63,7 @@ class GlsPlus:
     """Local optima between two smoothings; 0: never."""
     restart_interval: int = 0
     """Steps between two restarts from random; 0: never."""
-    restart_idle: float = 150.0
+    restart_idle: float = 200.0
     """Restart after so many steps per free variable without a new best; 0: never."""
     relative_utilities: bool = True
     """Count an entry's cost from the best entry of its table rather than from probability one."""
@@ -108,17 +108,21 @@ class GlsPlus:
 
 
 def default_penalty_weight(model: FlatModel) -> float:
-    """The tables' ranges in quadratic mean, less where variables have many factors; see docs/gls.md."""
+    """A typical range of the tables, less where variables have many factors; docs/gls.md has the figures.
+
+    Where a tenth of the tables or more have zeros, these hard constraints set the scale.
+    """
     sizes = np.diff(model.table_starts)
     starts = model.table_starts[:-1][sizes > 1]
     if not len(starts):
         return 1.0  # no table distinguishes anything: any weight will do
     bounds = np.column_stack([starts, starts + sizes[sizes > 1]]).ravel()
     padded = np.append(model.log_table, 0.0)  # reduceat wants every bound inside the array
-    ranges = np.maximum.reduceat(padded, bounds)[::2] - np.minimum.reduceat(padded, bounds)[::2]
-    factors_per_variable = len(model.scopes) / max(1, np.count_nonzero(model.domain_sizes > 1))
-    typical_range = float(np.sqrt(np.mean(ranges**2)))
-    return typical_range * min(1.0, (4 / max(1.0, factors_per_variable)) ** 0.5) or 1.0
+    lowest, highest = np.minimum.reduceat(padded, bounds)[::2], np.maximum.reduceat(padded, bounds)[::2]
+    ranges, is_hard = highest - lowest, lowest == model.log_zero
+    typical_range = float(np.sqrt(np.mean(ranges[is_hard] ** 2 if is_hard.mean() >= 0.1 else ranges**2)))
+    factors_per_variable = float(len(model.scopes) / max(1, np.count_nonzero(model.domain_sizes > 1)))
+    return typical_range * math.sqrt(min(1.0, 4 / max(1.0, factors_per_variable))) or 1.0
 
 
 STRATEGIES: dict[str, type[Greedy] | type[GlsPlus]] = {kind.name: kind for kind in (Greedy, GlsPlus)}
