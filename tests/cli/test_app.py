@@ -42,6 +42,12 @@ def test_each_verb_has_help_with_an_example(verb: str, option: str) -> None:
     assert f"beacon {verb}" in outcome.out.partition("Options")[0].replace(f"Usage: beacon {verb}", "")
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_switches_do_not_seem_to_take_a_value(verb: str) -> None:
+    lines = [line for line in run(verb, "--help").out.splitlines() if "<bool>" in line]
+    assert all("--help" in line for line in lines)
+
+
 def test_beacon_alone_shows_help_as_wrong_use() -> None:
     outcome = run()
     assert outcome.code == 2

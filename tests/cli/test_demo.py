@@ -22,6 +22,7 @@ def test_the_demo_tells_the_story_and_what_to_try_next(monkeypatch: pytest.Monke
         "The most probable explanation",
         "the truth is known",
         "Log score -",
+        "The explanation names 4 of these 5 diseases",
         "a second",
         "beacon generate diagnosis -o clinic.bif",
     ):

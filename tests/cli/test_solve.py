@@ -10,7 +10,8 @@ import pytest
 
 from beacon.cli.outputs import solution_paths
 from beacon.cli.search_settings import chosen_stop
-from beacon.formats import read_model, read_solution
+from beacon.formats import read_model, read_solution, write_model
+from beacon.model.graphical_model import GraphicalModel
 from beacon.search.stop import MaxRuntime, MaxSteps, TargetScore
 from tests.cli.helpers import run, run_process, start_process
 
@@ -151,6 +152,25 @@ def test_long_answers_are_cut_unless_all_is_asked_for(tmp_path: Path) -> None:
     short = run("solve", model, "--steps", 100).out
     assert short.endswith("… and 60 more; --all lists them, --json and -o keep them\n")
     assert len(run("solve", model, "--steps", 100, "--all").out.splitlines()) == len(short.splitlines()) + 59
+
+
+def test_a_cut_answer_shows_what_differs_from_the_commonest_value(tmp_path: Path) -> None:
+    tables = [((i,), [0.0, 1.0] if i in (7, 50) else [1.0, 0.0]) for i in range(60)]
+    write_model(GraphicalModel.from_tables([2] * 60, tables), tmp_path / "m.uai")
+    lines = run("solve", tmp_path / "m.uai", "--steps", 100).out.splitlines()
+    rest = "; --all lists them, --json and -o keep them"
+    assert lines[-3:] == ["x7   1", "x50  1", f"… and 58 more have the value 0{rest}"]
+    alike = run("solve", tmp_path / "m.uai", "-e", "7=1", "-e", "50=1", "--steps", 100).out.splitlines()
+    assert alike[-2:] == ["", f"all 58 variables have the value 0{rest}"]
+
+
+def test_propagation_is_on_unless_switched_off(sprinkler: Path) -> None:
+    evidence = ("-e", "grass=wet", "-e", "sprinkler=off", "--steps", 50, "--json")  # so it must have rained
+    implied = run("solve", sprinkler, *evidence).json
+    searched = run("solve", sprinkler, *evidence, "--no-propagate").json
+    assert implied["assignment"] == searched["assignment"] == [1, 0, 1]
+    assert implied["stop"] == "nothing to search"
+    assert searched["stop"] != "nothing to search"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from beacon.cli.console import say, say_table, warn
+from beacon.cli.console import one_line, say, say_table, warn
 from beacon.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -38,8 +39,21 @@ def say_answer(result: Result, with_trace: bool, show_all: bool) -> None:
     ]
     if rows:
         say("")
-        say_table(rows if show_all else rows[:MOST_LINES])
-        _say_rest(len(rows), show_all, "--all lists them, --json and -o keep them")
+        _say_values(rows, show_all)
+
+
+def _say_values(rows: list[tuple[str, str]], show_all: bool) -> None:
+    """A long answer is cut to what differs from its commonest value: most findings are "no"."""
+    if show_all or len(rows) <= MOST_LINES:
+        say_table(rows)
+        return
+    commonest = Counter(value for _, value in rows).most_common(1)[0][0]
+    telling = [row for row in rows if row[1] != commonest]
+    shown = telling[:MOST_LINES]
+    say_table(shown)
+    rest = f"… and {len(rows) - len(shown):,} more" if shown else f"all {len(rows):,} variables"
+    alike = f" have the value {one_line(commonest)}" if len(shown) == len(telling) else ""
+    say(f"{rest}{alike}; --all lists them, --json and -o keep them")
 
 
 def _say_trace(result: Result, show_all: bool) -> None:
@@ -49,12 +63,8 @@ def _say_trace(result: Result, show_all: bool) -> None:
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     for step, seconds, zeros, score in rows if show_all else rows[-MOST_LINES:]:
         say(f"{step:>12,}  {seconds:>9.4f}  {zeros:>6}  {score:.6f}")
-    _say_rest(len(rows), show_all, "before these; --all lists them")
-
-
-def _say_rest(count: int, show_all: bool, where: str) -> None:
-    if count > MOST_LINES and not show_all:
-        say(f"… and {count - MOST_LINES:,} more; {where}")
+    if len(rows) > MOST_LINES and not show_all:
+        say(f"… and {len(rows) - MOST_LINES:,} more before these; --all lists them")
 
 
 def result_line(query: int, result: Result) -> str:

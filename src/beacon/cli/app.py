@@ -10,6 +10,7 @@ from beacon import __version__
 from beacon.cli import check, convert, demo, generate, info, queries, solve
 from beacon.cli.console import say
 from beacon.cli.errors import WRONG_USE, BeaconGroup
+from beacon.cli.options import SWITCH
 
 app = typer.Typer(
     name="beacon",
@@ -31,7 +32,13 @@ def beacon(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+        typer.Option(
+            "--version",
+            metavar=SWITCH,
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and exit.",
+        ),
     ] = False,
 ) -> None:
     """Find the most probable explanation in a graphical model by fast local search.

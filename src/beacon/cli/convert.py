@@ -34,8 +34,9 @@ def convert(
 ) -> None:
     """Write a model in another format.
 
-    A .uai file holds potentials, whose logs must lie above -708: a model with lower ones (large costs) is
-    scaled down to fit, which changes its scores and not its best assignments. A .lg file keeps them exactly.
+    A .uai file holds potentials, whose logs must lie above -708. A model with
+    lower ones (large costs) is scaled down to fit: its scores change, its best
+    assignments do not. A .lg file keeps everything exactly.
 
     Example:  beacon convert alarm.bif alarm.uai.xz
     """

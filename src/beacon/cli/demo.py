@@ -28,10 +28,11 @@ Which diseases, and which values of all other unknowns, are together the most pr
 
 NEXT = """
 What to try next:
-  beacon generate diagnosis -o clinic.bif --seed 1            make a network of this kind
-  beacon info clinic.bif                                      see what it is like
-  beacon solve clinic.bif -e fever=yes -e cough=no --time 5   ask your own question
-  beacon --help                                               everything else"""
+  beacon generate diagnosis -o clinic.bif --seed 23 --set num_diseases=40 --set leak=0.001
+                                                     make a network of this kind
+  beacon info clinic.bif                             see what it is like
+  beacon solve clinic.bif -e fever=yes -e cough=yes  ask your own question
+  beacon --help                                      everything else"""
 
 
 def demo() -> None:
@@ -83,19 +84,23 @@ def _diseases_table(result: Result, patient: Patient) -> Table:
 
     table = _table("The most probable explanation", "disease", "causes")
     for disease, findings in explained_findings(result, patient).items():
-        table.add_row(_readable(disease) or "(no disease)", _listed(findings))
+        table.add_row(_readable(disease) or "(no disease needed)", _listed(findings))
     return table
 
 
 def _conclusion(result: Result, patient: Patient) -> str:
     from beacon.cli.patient import names_of_ill  # noqa: PLC0415
 
-    truth = _listed(names_of_ill(patient.model, patient.truth))
+    truth = names_of_ill(patient.model, patient.truth)
+    found = set(truth) & set(names_of_ill(patient.model, result.assignment))
     speed = result.steps / max(result.seconds, 1e-9)
     return (
-        f"The patient is simulated, so the truth is known: {truth}.\n"
-        f"Log score {result.log_score:.4f}, found after {result.trace.seconds[-1]:.3f} s; "
-        f"{result.steps:,} steps of {result.method} in {result.seconds:.1f} s, {speed:,.0f} a second."
+        f"The patient is simulated, so the truth is known: {_listed(truth)}.\n"
+        f"The explanation names {len(found)} of these {len(truth)} diseases.\n"
+        f"\n"
+        f"Log score {result.log_score:.4f}, found after {result.trace.seconds[-1]:.3f} s. "
+        f"The search made {result.steps:,} steps\n"
+        f"of {result.method} in {result.seconds:.1f} s, {speed:,.0f} a second, and found nothing better."
     )
 
 

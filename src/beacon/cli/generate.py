@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from beacon.cli.console import one_line, say
-from beacon.cli.options import Seed
+from beacon.cli.options import SWITCH, Seed
 from beacon.cli.outputs import check_writable
 from beacon.cli.settings import closest, parse_settings, settings_of, written
 from beacon.errors import UsageError
@@ -27,7 +27,7 @@ def generate(
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the family; may be repeated."),
     ] = None,
     show_list: Annotated[
-        bool, typer.Option("--list", help="List the families, their settings and defaults.")
+        bool, typer.Option("--list", metavar=SWITCH, help="List the families, their settings and defaults.")
     ] = False,
 ) -> None:
     """Make a random model of a known family.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beacon.cli.console import one_line, say, say_json, say_table
-from beacon.cli.options import Json, ModelFile
+from beacon.cli.options import SWITCH, Json, ModelFile
 
 if TYPE_CHECKING:
     from beacon.model.graphical_model import GraphicalModel
@@ -20,10 +20,13 @@ def info(
     *,
     json: Json = False,
     variables: Annotated[
-        bool, typer.Option("--variables", help="List the variables and their values, too.")
+        bool, typer.Option("--variables", metavar=SWITCH, help="List the variables and their values, too.")
     ] = False,
     timing: Annotated[
-        bool, typer.Option("--timing/--no-timing", help="Measure the cost of a search step (0.1 s).")
+        bool,
+        typer.Option(
+            "--timing/--no-timing", metavar=SWITCH, help="Measure the cost of a search step (0.1 s)."
+        ),
     ] = True,
 ) -> None:
     """Show what a model is like, and what a query on it will cost.
@@ -87,9 +90,17 @@ def _described(facts: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if cost is not None:
         rows.append(
-            ("search cost", f"{1000 * cost:.2g} ms for 1,000 gls+ steps, {1000 / cost:,.0f} steps a second")
+            (
+                "search cost",
+                f"{1000 * cost:.2g} ms for 1,000 gls+ steps, {_rounded(1000 / cost)} steps a second",
+            )
         )
     return rows
+
+
+def _rounded(number: float) -> str:
+    """To two digits: a measurement of 0.1 s says no more."""
+    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def _size(num_bytes: int) -> str:

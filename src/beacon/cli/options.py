@@ -12,7 +12,8 @@ from beacon.errors import UsageError
 DEFAULT_METHOD = "gls+"
 DEFAULT_SECONDS = 1.0
 
-QUERY, LIMITS, OUTPUT = "Query", "Limits", "Output"  # panels of the help
+SEARCH, QUERY, LIMITS, OUTPUT = "Search", "Query", "Limits", "Output"  # panels of the help
+SWITCH = ""  # metavar of an option without a value: the help would say <bool> and seem to ask for one
 
 
 def at_least(low: int) -> Callable[[typer.CallbackParam, Any], Any]:
@@ -38,11 +39,22 @@ Seed = Annotated[
 ]
 Json = Annotated[
     bool,
-    typer.Option("--json", rich_help_panel=OUTPUT, help="Print one JSON object on stdout and nothing else."),
+    typer.Option(
+        "--json",
+        metavar=SWITCH,
+        rich_help_panel=OUTPUT,
+        help="Print one JSON object on stdout and nothing else.",
+    ),
 ]
 Quiet = Annotated[
     bool,
-    typer.Option("--quiet", "-q", rich_help_panel=OUTPUT, help="No progress, notes or warnings on stderr."),
+    typer.Option(
+        "--quiet",
+        "-q",
+        metavar=SWITCH,
+        rich_help_panel=OUTPUT,
+        help="No progress, notes or warnings on stderr.",
+    ),
 ]
 EvidenceItems = Annotated[
     list[str] | None,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from beacon.cli.options import DEFAULT_SECONDS, LIMITS, OUTPUT, QUERY, at_least
+from beacon.cli.options import DEFAULT_SECONDS, LIMITS, OUTPUT, QUERY, SEARCH, SWITCH, at_least
 
 EvidenceFiles = Annotated[
     list[str] | None,
@@ -26,27 +26,53 @@ EvidenceTables = Annotated[
         help="Evidence table: a column per variable, a row per query, empty: not observed; may be repeated.",
     ),
 ]
-Method = Annotated[str, typer.Option("--method", metavar="NAME", help="How to search: gls+ or greedy.")]
+Method = Annotated[
+    str,
+    typer.Option("--method", metavar="NAME", rich_help_panel=SEARCH, help="How to search: gls+ or greedy."),
+]
 PenaltyWeight = Annotated[
     float | None,
     typer.Option(
-        "--penalty-weight", metavar="W", help="Weight of gls+ penalties, in nats; default: by the model."
+        "--penalty-weight",
+        metavar="W",
+        rich_help_panel=SEARCH,
+        help="Weight of gls+ penalties, in nats; default: by the model.",
     ),
 ]
 StartAt = Annotated[
     str,
-    typer.Option("--start", metavar="random|FILE", help="Where to begin: at random, or at a solution file."),
+    typer.Option(
+        "--start",
+        metavar="random|FILE",
+        rich_help_panel=SEARCH,
+        help="Where to begin: at random, or at a solution file.",
+    ),
 ]
 LogZero = Annotated[
     float | None,
     typer.Option(
-        "--log-zero", metavar="X", help="What a zero potential counts in the search; default: by the model."
+        "--log-zero",
+        metavar="X",
+        rich_help_panel=SEARCH,
+        help="Log-potential that stands for zero in the search; default: by the model.",
+    ),
+]
+Propagate = Annotated[
+    bool,
+    typer.Option(
+        "--propagate/--no-propagate",
+        metavar=SWITCH,
+        help="First fix the values that the evidence implies through zero potentials.",
     ),
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
-        "--threads", metavar="T", callback=at_least(1), help="Queries solved at once; default: one per core."
+        "--threads",
+        metavar="T",
+        callback=at_least(1),
+        rich_help_panel=SEARCH,
+        help="Queries solved at once; default: one per core.",
     ),
 ]
 Steps = Annotated[
@@ -92,6 +118,9 @@ SolutionOut = Annotated[
     ),
 ]
 WithTrace = Annotated[
-    bool, typer.Option("--trace", rich_help_panel=OUTPUT, help="Show every improvement, too.")
+    bool,
+    typer.Option("--trace", metavar=SWITCH, rich_help_panel=OUTPUT, help="Show every improvement, too."),
 ]
-ShowAll = Annotated[bool, typer.Option("--all", rich_help_panel=OUTPUT, help="Print long lists in full.")]
+ShowAll = Annotated[
+    bool, typer.Option("--all", metavar=SWITCH, rich_help_panel=OUTPUT, help="Print long lists in full.")
+]

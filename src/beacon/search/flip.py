@@ -117,6 +117,8 @@ def flip(model: FlatModel, state: SearchState, variable: int, value: int, penali
     state.assignment[variable] = value
     set_leaf(state.gains, state.gain_levels, variable, best_gain(model, state, variable))
     counters["steps"] += 1
+    counters["work"] += 2 + model.pair_starts[variable + 1] - model.pair_starts[variable]
+    counters["work"] += 2 * (model.wide_starts[variable + 1] - model.wide_starts[variable])
     note_change(state, part, variable)
     if is_better(part):
         note_best(state, part)

@@ -89,6 +89,7 @@ def _penalise(model: FlatModel, state: SearchState, constants: GlsConstants) -> 
     interval = constants.smoothing_interval
     if interval > 0 and counters["local_optima"] % interval == 0:
         smooth_penalties(model, state, constants)
+        counters["work"] += len(model.scopes)
     for k in range(collect_top(state.factor_utilities, state.utility_levels, state.tied_factors)):
         _penalise_entry(model, state, constants, state.tied_factors[k])
 
@@ -107,10 +108,8 @@ def _restart_is_due(state: SearchState, constants: GlsConstants) -> bool:
 def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limits: Limits) -> int:
     """Climb and penalise until a limit is reached."""
     counters = state.counters[0]
-    work = 0
     verdict = outcome(state, limits)
-    while verdict == RUNNING and may_continue(state, limits, work):
-        work += 1
+    while verdict == RUNNING and may_continue(state, limits):
         if tree_top(state.gains, state.gain_levels) > EPSILON:
             climb(model, state, True)
             if _restart_is_due(state, constants):
@@ -120,6 +119,7 @@ def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limit
             counters["local_optima"] += 1
             if tree_top(state.factor_utilities, state.utility_levels) <= 0:
                 return STALLED  # no entry is worth a penalty
+            counters["work"] += 2
             _penalise(model, state, constants)
         if counters["best_step"] == counters["steps"]:
             verdict = outcome(state, limits)

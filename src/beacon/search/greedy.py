@@ -20,6 +20,7 @@ def restart(model: FlatModel, state: SearchState) -> None:
     randomise(model, state)
     rebuild(model, state)
     state.counters[0]["last_restart"] = state.counters[0]["steps"]
+    state.counters[0]["work"] += len(model.scopes)
     note_all_changed(state)
 
 
@@ -27,10 +28,8 @@ def restart(model: FlatModel, state: SearchState) -> None:
 def run_greedy(model: FlatModel, state: SearchState, limits: Limits) -> int:
     """Climb and restart until a limit is reached."""
     counters = state.counters[0]
-    work = 0
     verdict = outcome(state, limits)
-    while verdict == RUNNING and may_continue(state, limits, work):
-        work += 1
+    while verdict == RUNNING and may_continue(state, limits):
         if tree_top(state.gains, state.gain_levels) > EPSILON:
             climb(model, state, False)
             counters["idle_restarts"] = 0

@@ -17,17 +17,19 @@ class Limits(NamedTuple):
     steps: int
     """Stop when the search has made this many steps in all."""
     work: int
-    """Stop after so many flips and local optima in this call."""
+    """Stop when the search has done this much work (links looked at) in all."""
     target: float
     """Stop when a feasible assignment of this floored score is known."""
 
 
 @inlined
-def may_continue(state: SearchState, limits: Limits, work: int) -> bool:
+def may_continue(state: SearchState, limits: Limits) -> bool:
     """Has the kernel room for one more step?"""
     counters = state.counters[0]
     return bool(
-        counters["steps"] < limits.steps and work < limits.work and counters["num_events"] < MAX_EVENTS
+        counters["steps"] < limits.steps
+        and counters["work"] < limits.work
+        and counters["num_events"] < MAX_EVENTS
     )
 
 

@@ -42,7 +42,9 @@ class Search:
         self.model = model
         self.strategy = strategy.fitted(model)
         self.seconds = 0.0
-        self.state = new_state(model, evidence, seed, strategy.penalising)
+        self.state = new_state(
+            model, evidence, seed, penalising=strategy.penalising, growing=strategy.growing
+        )
         if start is None:
             draw_assignment(model, self.state)
         else:
@@ -126,7 +128,7 @@ class Search:
         counters = self.state.counters[0]
         first_step, first_work, began = self.steps, self._work_done(), perf_counter()
         last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
-        limits = Limits(int(min(last_step, NO_LIMIT)), self._work, stop.target)
+        limits = Limits(int(min(last_step, NO_LIMIT)), first_work + self._work, stop.target)
         verdict = self.strategy.advance(self.model, self.state, limits)
         spent = max(perf_counter() - began, 1e-6)
         self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
@@ -136,8 +138,7 @@ class Search:
         return verdict
 
     def _work_done(self) -> int:
-        """Flips and local optima so far: what a kernel counts as its work."""
-        return int(self.state.counters[0]["steps"] + self.state.counters[0]["local_optima"])
+        return int(self.state.counters[0]["work"])
 
 
 def num_threads(threads: int | None) -> int:

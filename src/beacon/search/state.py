@@ -13,6 +13,7 @@ from beacon.search.jit import inlined, kernel
 from beacon.search.max_tree import LOWEST, build_tree, level_starts
 from beacon.search.parts import label_parts
 from beacon.search.rng import random_below, stream
+from beacon.search.tree_state import TreeState, new_tree_state
 
 MAX_EVENTS = 256
 
@@ -20,6 +21,10 @@ COUNTERS = np.dtype(
     [
         ("steps", np.int64),  # flips made
         ("local_optima", np.int64),  # local optima met
+        ("work", np.int64),  # links looked at: what a step costs, on every machine alike
+        ("sweeps", np.int64),  # tree moves over all free variables since the last fresh start
+        ("is_fresh", np.bool_),  # tree moves: away from the best since a fresh start
+        ("last_gain", np.int64),  # tree moves: the step of the last gain or fresh start
         ("fixed_score", np.float64),  # sum of the factors that the search cannot change
         ("fixed_zeros", np.int64),  # zero factors among them
         ("best_score", np.float64),  # floored score of the best assignment
@@ -102,10 +107,14 @@ class SearchState(NamedTuple):
     """[MAX_EVENTS] its floored score."""
     event_zeros: NDArray[np.int32]
     """[MAX_EVENTS] its zero factors."""
+    trees: TreeState
+    """Room for tree moves."""
 
 
-def new_state(model: FlatModel, evidence: Mapping[int, int], seed: int, penalising: bool) -> SearchState:
-    """Room for one search; :func:`start_from` must follow."""
+def new_state(
+    model: FlatModel, evidence: Mapping[int, int], seed: int, *, penalising: bool, growing: bool
+) -> SearchState:
+    """Room for one search that uses penalties (``penalising``) and tree moves (``growing``) or not."""
     n, num_factors = model.num_variables, model.num_factors
     num_penalties = len(model.log_table) if penalising else 0
     gain_levels, utility_levels = level_starts(n), level_starts(num_factors if penalising else 0)
@@ -144,6 +153,7 @@ def new_state(model: FlatModel, evidence: Mapping[int, int], seed: int, penalisi
         event_steps=np.zeros(MAX_EVENTS, dtype=np.int64),
         event_scores=np.zeros(MAX_EVENTS),
         event_zeros=np.zeros(MAX_EVENTS, dtype=np.int32),
+        trees=new_tree_state(model, growing),
     )
 
 

@@ -14,6 +14,7 @@ from beacon.search.gls import GlsConstants, clear_penalties, run_gls
 from beacon.search.greedy import run_greedy
 from beacon.search.limits import Limits
 from beacon.search.state import SearchState
+from beacon.search.tree import TreeConstants, run_tree
 
 
 class Strategy(Protocol):
@@ -21,6 +22,9 @@ class Strategy(Protocol):
 
     name: ClassVar[str]
     penalising: ClassVar[bool]
+    """Does it use penalties?"""
+    growing: ClassVar[bool]
+    """Does it make tree moves?"""
 
     def fitted(self, model: FlatModel) -> Strategy:
         """The same strategy with every setting that depends on the model filled in."""
@@ -38,6 +42,7 @@ class Greedy:
 
     name: ClassVar[str] = "greedy"
     penalising: ClassVar[bool] = False
+    growing: ClassVar[bool] = False
 
     def fitted(self, model: FlatModel) -> Greedy:
         """No setting depends on the model."""
@@ -70,6 +75,7 @@ class GlsPlus:
 
     name: ClassVar[str] = "gls+"
     penalising: ClassVar[bool] = True
+    growing: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -125,7 +131,55 @@ def default_penalty_weight(model: FlatModel) -> float:
     return typical_range * math.sqrt(min(1.0, 4 / max(1.0, factors_per_variable))) or 1.0
 
 
-STRATEGIES: dict[str, type[Greedy] | type[GlsPlus]] = {kind.name: kind for kind in (Greedy, GlsPlus)}
+@dataclass(frozen=True)
+class Tree:
+    """Exact moves on random forests inside perturbed regions; see docs/strategies.md."""
+
+    min_region: int = 8
+    """Fewest variables of a region."""
+    max_region: int = 100
+    """Most variables of a region."""
+    sweeps: int = 3
+    """Forests tried in each region."""
+    first_sweeps: int = 6
+    """Forests over all free variables at the beginning."""
+    restart_idle: float = 20.0
+    """Begin afresh after so many steps per free variable without a gain; 0: never."""
+
+    name: ClassVar[str] = "tree"
+    penalising: ClassVar[bool] = False
+    growing: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        if not 1 <= self.min_region <= self.max_region:
+            raise UsageError(
+                f"regions need 1 ≤ min_region ≤ max_region; found {self.min_region} and {self.max_region}"
+            )
+        if self.sweeps < 1 or self.first_sweeps < 1 or not self.restart_idle >= 0:
+            raise UsageError("tree moves need sweeps ≥ 1, first_sweeps ≥ 1 and restart_idle ≥ 0")
+
+    def fitted(self, model: FlatModel) -> Tree:
+        """No setting depends on the model."""
+        return self
+
+    def prepare(self, model: FlatModel, state: SearchState) -> None:
+        """Nothing to set up."""
+
+    def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
+        """Run the kernel."""
+        return run_tree(model, state, self.constants(model), limits)
+
+    def constants(self, model: FlatModel) -> TreeConstants:
+        """The settings as the kernel takes them."""
+        return TreeConstants(
+            self.min_region, self.max_region, self.sweeps, self.first_sweeps, float(self.restart_idle), -1e9
+        )
+
+
+STRATEGIES: dict[str, type[Greedy] | type[GlsPlus] | type[Tree]] = {
+    kind.name: kind for kind in (Greedy, GlsPlus, Tree)
+}
 
 
 def make_strategy(strategy: str | Strategy) -> Strategy:

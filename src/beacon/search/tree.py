@@ -1,0 +1,168 @@
+"""Tree moves: iterated local search whose moves are exact on random forests.
+
+A region around a random variable is perturbed at its core, a few forests inside it are given their best
+joint assignments, and the outcome is kept if it is not worse. A search that stagnates begins afresh at
+random, and when that stagnates too, crosses what it has found with the best. A step is a variable given another value, by
+a perturbation or by a forest, kept or not: step budgets then mean about the same work as flips.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from beacon.model.flat import FlatModel
+from beacon.search.crossover import cross_with_best
+from beacon.search.forest import grow_forest
+from beacon.search.greedy import restart
+from beacon.search.incumbent import (
+    is_better,
+    note_all_changed,
+    note_best,
+    note_change,
+    save_all_best,
+    save_best,
+)
+from beacon.search.jit import inlined, kernel
+from beacon.search.limits import RUNNING, Limits, may_continue, outcome
+from beacon.search.max_product import best_on_forest
+from beacon.search.region import grow_region, perturb_region, region_worth
+from beacon.search.rng import random_below
+from beacon.search.state import SearchState, rebuild
+
+_UNITS = 1 << 30
+
+
+class TreeConstants(NamedTuple):
+    """The numbers of the tree strategy as its kernel takes them."""
+
+    min_region: int
+    """Fewest variables of a region."""
+    max_region: int
+    """Most variables of a region."""
+    sweeps: int
+    """Forests tried in each region."""
+    first_sweeps: int
+    """Forests over all free variables at the beginning."""
+    restart_idle: float
+    """Begin afresh after so many steps per free variable without a gain; 0: never."""
+    hard_zero: float
+    """What a zero factor counts: less than all else together."""
+
+
+@inlined
+def _uniform(state: SearchState) -> float:
+    return random_below(state.rng, _UNITS) / _UNITS
+
+
+@inlined
+def _sweep(model: FlatModel, state: SearchState, constants: TreeConstants, length: int) -> int:
+    """One forest inside the region; return the changes made."""
+    forest = grow_forest(model, state, length)
+    return best_on_forest(model, state, constants.hard_zero, length, forest)
+
+
+@inlined
+def _sweep_everything(model: FlatModel, state: SearchState, constants: TreeConstants) -> None:
+    """One forest over all free variables. Cost: the links of the model."""
+    counters, length = state.counters[0], 0
+    save_all_best(state)
+    for variable in range(len(state.assignment)):
+        if state.is_free[variable]:
+            state.trees.region[length] = variable
+            length += 1
+    counters["steps"] += _sweep(model, state, constants, length)
+    counters["sweeps"] += 1
+    counters["work"] += 4 * (len(model.pairs) + 3 * len(model.wides))
+    rebuild(model, state)
+    note_all_changed(state)
+
+
+@inlined
+def _random_free(state: SearchState) -> int:
+    """A free variable: one of those listed at the beginning."""
+    return state.touched[random_below(state.rng, state.counters[0]["num_free"])]  # type: ignore[no-any-return]
+
+
+@inlined
+def _region_size(state: SearchState, constants: TreeConstants) -> int:
+    """Small regions as often as large ones, on a logarithmic scale."""
+    span = math.log(constants.max_region / constants.min_region)
+    return int(constants.min_region * math.exp(_uniform(state) * span))
+
+
+@inlined
+def _improve_region(model: FlatModel, state: SearchState, constants: TreeConstants) -> None:
+    """Perturb one region, sweep it, and keep the outcome if it is good enough."""
+    counters, trees = state.counters[0], state.trees
+    length = grow_region(model, state, _random_free(state), _region_size(state, constants))
+    part = state.parts[state.part_of[trees.region[0]]]
+    save_best(state, part)
+    total, zeros, links = region_worth(model, state, length)
+    for k in range(length):
+        trees.saved[trees.region[k]] = state.assignment[trees.region[k]]
+    core = max(1, int(length * (0.1 + 0.4 * _uniform(state))))
+    perturb_region(model, state, core)
+    changes = core
+    for _ in range(constants.sweeps):
+        changes += _sweep(model, state, constants, length)
+    new_total, new_zeros, _ = region_worth(model, state, length)
+    counters["steps"] += changes
+    counters["local_optima"] += 1
+    counters["work"] += links * (2 + 4 * constants.sweeps)
+    gain = new_total - total
+    if new_zeros < zeros or (new_zeros == zeros and gain >= -1e-12):
+        if new_zeros < zeros or gain > 1e-9:
+            counters["last_gain"] = counters["steps"]
+        part["score"] += gain + (new_zeros - zeros) * model.log_zero
+        part["zeros"] += new_zeros - zeros
+        for k in range(length):
+            if trees.saved[trees.region[k]] != state.assignment[trees.region[k]]:
+                note_change(state, part, trees.region[k])
+        if is_better(part):
+            note_best(state, part)
+    else:
+        for k in range(length):
+            state.assignment[trees.region[k]] = trees.saved[trees.region[k]]
+
+
+@inlined
+def _is_idle(state: SearchState, constants: TreeConstants) -> bool:
+    counters = state.counters[0]
+    limit = constants.restart_idle * counters["num_free"]
+    return bool(limit > 0 and counters["steps"] - counters["last_gain"] >= limit)
+
+
+@inlined
+def _change_course(model: FlatModel, state: SearchState) -> None:
+    """After stagnation: from the best to a fresh start, or from a fresh start back, crossed with the best."""
+    counters = state.counters[0]
+    save_all_best(state)
+    if counters["is_fresh"]:
+        cross_with_best(model, state)
+    else:
+        restart(model, state)
+        counters["sweeps"] = 0
+    counters["is_fresh"] = not counters["is_fresh"]
+    counters["last_gain"] = counters["steps"]
+
+
+@kernel
+def run_tree(model: FlatModel, state: SearchState, constants: TreeConstants, limits: Limits) -> int:
+    """Sweep everything a few times, then region after region until a limit is reached."""
+    counters, length = state.counters[0], 0
+    for variable in range(len(state.assignment)):
+        if state.is_free[variable]:
+            state.touched[length] = variable
+            length += 1
+    verdict = outcome(state, limits)
+    while verdict == RUNNING and may_continue(state, limits):
+        if counters["sweeps"] < constants.first_sweeps:
+            _sweep_everything(model, state, constants)
+        elif _is_idle(state, constants):
+            _change_course(model, state)
+        else:
+            _improve_region(model, state, constants)
+        if counters["best_step"] == counters["steps"]:
+            verdict = outcome(state, limits)
+    return verdict

@@ -1,0 +1,165 @@
+"""Many searches side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from beacon.errors import EvidenceError, ModelError, UsageError
+from beacon.model import families
+from beacon.search.batch import SearchBatch
+from beacon.search.solve import solve_many
+from beacon.search.stop import MaxSteps, NoImprovement
+from beacon.search.strategy import GlsPlus, Greedy, Strategy
+from tests.reference import Naive
+from tests.search.helpers import small_models, some_evidence
+
+MODELS = small_models()
+COLORING = families.weighted_coloring(num_vertices=40, density=0.3, seed=1)
+QUERIES = [some_evidence(COLORING, 4, seed) for seed in range(5)]
+ONE_FLIP = [Greedy(), GlsPlus(), GlsPlus(smoothing=0.9, smoothing_interval=5), GlsPlus(restart_interval=70)]
+
+
+def batch_of(strategy: str | Strategy = "gls+", threads: int | None = None) -> SearchBatch:
+    return SearchBatch(COLORING, QUERIES, strategy=strategy, seed=7, threads=threads)
+
+
+def everything(batch: SearchBatch) -> list[object]:
+    """All that a batch shows of its searches."""
+    traces = [[t.steps.tolist(), t.scores.tolist(), t.zero_factors.tolist()] for t in batch.traces]
+    arrays = [batch.assignments, batch.gains, batch.best_assignments, batch.best_scores]
+    return [*(array.tolist() for array in arrays), traces]
+
+
+@pytest.mark.parametrize("strategy", ONE_FLIP, ids=["greedy", "gls+", "smoothing", "restarts"])
+def test_a_run_in_pieces_is_the_same_as_a_run_in_one(strategy: Strategy) -> None:
+    whole, cut = batch_of(strategy), batch_of(strategy)
+    whole.run(500)
+    cut.run(100)
+    cut.run(400)
+    assert everything(cut) == everything(whole)
+
+
+def test_reading_a_batch_does_not_change_where_it_goes() -> None:
+    read, unread = batch_of(), batch_of()
+    for _ in range(20):
+        read.run(25)
+        assert len(everything(read)) == 5
+        assert len(read.results) == len(QUERIES)
+    unread.run(500)
+    assert everything(read) == everything(unread)
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "gls+"])
+def test_a_batch_does_not_depend_on_the_number_of_threads(strategy: str) -> None:
+    one, two = batch_of(strategy, threads=1), batch_of(strategy, threads=2)
+    one.run(600)
+    two.run(600)
+    assert everything(one) == everything(two)
+
+
+def test_a_batch_finds_what_solving_the_same_queries_finds() -> None:
+    batch = batch_of()
+    batch.run(700)
+    results = solve_many(COLORING, QUERIES, stop=MaxSteps(700), seed=7)
+    for ours, theirs in zip(batch.results, results, strict=True):
+        assert ours.assignment.tolist() == theirs.assignment.tolist()
+        assert ours.floored_log_score == theirs.floored_log_score
+        assert (ours.steps, ours.stop) == (theirs.steps, theirs.stop)
+
+
+def test_arrays_have_a_row_for_each_query() -> None:
+    batch = batch_of()
+    batch.run(50)
+    assert batch.assignments.shape == batch.best_assignments.shape == (5, 40)
+    assert batch.gains.shape == (5, 120)
+    assert batch.best_scores.shape == (5,)
+    assert len(batch.traces) == len(batch.results) == 5
+    for row, query in zip(batch.assignments, QUERIES, strict=True):
+        assert {i: row[i] for i in query} == query
+
+
+def test_best_scores_are_those_of_the_best_assignments() -> None:
+    batch = batch_of()
+    batch.run(200)
+    assert batch.best_scores.tolist() == pytest.approx(COLORING.log_scores(batch.best_assignments).tolist())
+    assert (batch.best_scores >= COLORING.log_scores(batch.assignments) - 1e-9).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("strategy", [Greedy(), GlsPlus(penalty_weight=2.5)], ids=lambda s: s.name)
+def test_gains_are_what_each_move_adds_to_the_penalised_score(name: str, strategy: Strategy) -> None:
+    model = MODELS[name]
+    batch = SearchBatch(model, [{}], strategy=strategy, propagate=False)
+    naive = Naive(model, {}, batch.flat.log_zero, getattr(strategy, "penalty_weight", 0.0))
+    for _ in range(4):
+        batch.run(3)
+        if strategy.penalising:
+            naive.penalties = penalties_of(batch)
+        x, gains = batch.assignments[0].tolist(), batch.gains[0]
+        for i in range(model.num_variables):
+            for value in range(model.domain_sizes[i]):
+                move = batch.flat.move_starts[i] + value
+                assert gains[move] == pytest.approx(naive.gain(x, (i, value)), abs=1e-6)
+
+
+def penalties_of(batch: SearchBatch) -> dict[tuple[int, tuple[int, ...]], np.float32]:
+    """The penalties of a batch's first search, by factor and values of its scope."""
+    state, found = batch.searches[0].state, {}
+    for factor, start in enumerate(batch.flat.table_starts[:-1]):
+        table = batch.model.factors[factor].log_table
+        for offset, values in enumerate(np.ndindex(table.shape)):
+            found[factor, tuple(map(int, values))] = state.penalties[start + offset]
+    return found
+
+
+def test_each_run_adds_so_many_steps() -> None:
+    batch = batch_of()
+    for steps in (10, 0, 30):
+        batch.run(steps)
+    assert [result.steps for result in batch.results] == [40] * 5
+    assert {result.stop for result in batch.results} == {"steps"}
+
+
+def test_running_until_a_stop_counts_from_the_beginning() -> None:
+    batch = batch_of()
+    batch.run_until(MaxSteps(30))
+    batch.run_until(MaxSteps(80))
+    assert [result.steps for result in batch.results] == [80] * 5
+    batch.run_until(NoImprovement(200))
+    assert {result.stop for result in batch.results} == {"no improvement"}
+    assert [r.steps - r.trace.steps[-1] for r in batch.results] == [200] * 5
+
+
+def test_a_search_that_is_proved_optimal_stands_still_while_others_go_on() -> None:
+    batch = SearchBatch(MODELS["grid"], [dict.fromkeys(range(8), 0), {}])
+    batch.run(400)
+    assert batch.results[0].is_optimal
+    assert batch.results[0].steps < 400
+    assert batch.results[1].stop == "steps"
+    assert batch.results[1].steps == 400
+
+
+def test_a_batch_that_has_not_run_stands_at_its_start() -> None:
+    starts = np.array([[query.get(i, 1) for i in range(40)] for query in QUERIES])
+    batch = SearchBatch(COLORING, QUERIES, start=starts)
+    assert batch.assignments.tolist() == batch.best_assignments.tolist() == starts.tolist()
+    assert [result.steps for result in batch.results] == [0] * 5
+    assert [len(trace) for trace in batch.traces] == [1] * 5
+
+
+def test_a_batch_of_no_queries_runs() -> None:
+    batch = SearchBatch(COLORING, [])
+    batch.run(10)
+    assert batch.results == []
+
+
+def test_mistakes_are_refused() -> None:
+    with pytest.raises(UsageError, match="threads must be at least 1; found 0"):
+        batch_of(threads=0)
+    with pytest.raises(EvidenceError, match="variable indices are 0..39; found 40"):
+        SearchBatch(COLORING, [{40: 0}])
+    with pytest.raises(ModelError, match="log_zero must be finite and below the lowest log-potential"):
+        SearchBatch(COLORING, [{}], log_zero=0.0)
+    with pytest.raises(UsageError, match="MaxSteps needs a limit of 0 or more; found -1"):
+        batch_of().run(-1)

@@ -1,0 +1,121 @@
+"""How kernels are compiled and cached, and that they do the same when they are not compiled."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import pytest
+
+from beacon.search import jit
+from beacon.search.greedy import run_greedy
+from beacon.search.solve import solve
+from beacon.search.stop import MaxSteps
+from beacon.search.strategy import STRATEGIES, GlsPlus
+from tests.search.helpers import small_models, some_evidence
+
+ROOT = Path(__file__).resolve().parents[2]
+compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="kernels are not compiled")
+
+TINY_KERNEL = """
+from beacon.search.jit import kernel
+
+@kernel
+def double(number):
+    return 2 * number
+"""
+
+
+def small_searches() -> list[Any]:
+    """What every strategy finds on a few small models, as JSON has it."""
+    found = []
+    for name in ("grid", "bayes", "pedigree", "oddities"):
+        model = small_models()[name]
+        for strategy in (*STRATEGIES, GlsPlus(restart_interval=30)):
+            result = solve(model, some_evidence(model, 1, 7), strategy=strategy, stop=MaxSteps(60), seed=3)
+            answer = [result.assignment.tolist(), result.floored_log_score, result.steps, result.stop]
+            found.append([*answer, result.trace.steps.tolist(), result.trace.scores.tolist()])
+    return found
+
+
+def interpreted_searches() -> list[Any]:
+    command = "import json; from tests.search.test_jit import small_searches as s; print(json.dumps(s()))"
+    done = subprocess.run(
+        [sys.executable, "-c", command],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    searches: list[Any] = json.loads(done.stdout)
+    return searches
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tiny_kernel", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def cache_hits(path: Path) -> int:
+    """Load a module with a kernel, call the kernel, and say whether it came from the cache."""
+    module = load(path)
+    assert module.double(21) == 42
+    return sum(module.double.stats.cache_hits.values())
+
+
+@compiled_only
+def test_searches_are_the_same_compiled_and_interpreted() -> None:
+    for compiled, interpreted in zip(small_searches(), interpreted_searches(), strict=True):
+        assert compiled == interpreted
+
+
+@compiled_only
+def test_a_kernel_is_compiled_again_only_when_a_source_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tiny_kernel.py"
+    path.write_text(TINY_KERNEL)
+    assert cache_hits(path) == 0
+    assert cache_hits(path) == 1
+    monkeypatch.setattr(jit, "_SOURCE_STAMP", (1.0, 1))  # as if another file of the engine were new
+    assert cache_hits(path) == 0
+    assert cache_hits(path) == 1
+
+
+@compiled_only
+def test_the_kernels_of_the_engine_are_tied_to_all_its_sources() -> None:
+    assert run_greedy._cache._cache_file._source_stamp == jit._SOURCE_STAMP  # type: ignore[attr-defined]
+
+
+def test_the_stamp_changes_with_any_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    search, model = tmp_path / "search", tmp_path / "model"
+    search.mkdir()
+    model.mkdir()
+    (search / "flip.py").write_text("a = 1\n")
+    (model / "flat.py").write_text("b = 1\n")
+    monkeypatch.setattr(jit, "SEARCH_FOLDER", search)
+    stamps = [jit._newest_source()]
+    for path, text in [
+        (search / "flip.py", "a = 12\n"),
+        (search / "new.py", "c\n"),
+        (model / "flat.py", "b\n"),
+    ]:
+        path.write_text(text)
+        stamps.append(jit._newest_source())
+    os.utime(model / "flat.py", (2e9, 2e9))
+    stamps.append(jit._newest_source())
+    assert len(set(stamps)) == len(stamps)
+    assert stamps[-1] == jit._newest_source()

@@ -1,0 +1,120 @@
+"""The documents keep their word: their commands and programs run, and their options and links exist."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.cli.helpers import run
+from tests.conftest import ROOT
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUNNABLE = [ROOT / "README.md", ROOT / "docs" / "python.md"]
+VERBS = ("info", "solve", "check", "convert", "generate", "queries", "demo")
+SETS_UP = re.compile(r"^(make|pip|git) ")  # commands that make the environment in which the tests run
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"-?\d[\d,.]*")
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+
+
+def blocks_of(document: Path) -> list[Block]:
+    """The fenced blocks of a document, without those that only set up."""
+    blocks = [Block(*found) for found in FENCE.findall(document.read_text(encoding="utf-8"))]
+    return [block for block in blocks if not SETS_UP.match(block.text)]
+
+
+def run_blocks(blocks: list[Block], language: str, folder: Path) -> str:
+    """Run all blocks of a language as one program, and return what it prints."""
+    program = "\n".join(block.text for block in blocks if block.language == language)
+    python = Path(sys.executable)
+    command = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-W", "error", "-c"]}
+    done = subprocess.run(
+        [*command[language], program],
+        cwd=folder,
+        env=os.environ | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{program}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def without_numbers(text: str) -> set[str]:
+    """The lines of a text; times and scores may differ between machines."""
+    return {NUMBER.sub("#", line) for line in text.splitlines()}
+
+
+@pytest.mark.parametrize("document", RUNNABLE, ids=lambda path: path.name)
+def test_the_commands_and_programs_of_a_document_run(document: Path, tmp_path: Path) -> None:
+    blocks = blocks_of(document)
+    assert {block.language for block in blocks} == {"sh", "python", "text"}
+    printed = run_blocks(blocks, "sh", tmp_path)
+    printed += run_blocks(blocks, "python", tmp_path)
+    assert printed
+    if document.name == "README.md":
+        shown = "".join(block.text for block in blocks if block.language == "text")
+        assert without_numbers(shown) <= without_numbers(printed)
+        assert "log score      -11.083029" in printed
+
+
+def test_the_make_targets_of_the_documents_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for document in DOCUMENTS:
+        for target in re.findall(
+            r"^(?:    |`)?make ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{document.name}: make {target}"
+
+
+def test_links_lead_to_files_and_headings() -> None:
+    for document in DOCUMENTS:
+        for link in re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8")):
+            name, _, anchor = link.partition("#")
+            target = document.parent / name if name else document
+            assert target.exists(), f"{document.name}: {link}"
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert not anchor or anchor in map(anchor_of, headings), f"{document.name}: {link}"
+
+
+def anchor_of(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def options_of(verb: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", run(verb, "--help").out.partition("╭")[2]))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_page_on_the_command_line_knows_every_option(verb: str) -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    _, _, section = page.partition(f"\n## {verb}\n")
+    section = section.partition("\n## ")[0]
+    assert section, f"no section on {verb}"
+    options = options_of(verb) - {"--help", "-h"}
+    used = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", section))
+    assert used <= options, "options that do not exist"
+    long = {option for option in options if option.startswith("--")}
+    undocumented = long - used - {"--out", "--evidence", "--propagate", "--timing"}  # known by another name
+    assert undocumented <= {"--json"} | shared_options(page), "options without a word on the page"
+
+
+def shared_options(page: str) -> set[str]:
+    """What the page says of all verbs before the first section."""
+    return set(re.findall(r"--[a-z][\w-]*", page.partition("\n## ")[0]))
+
+
+def test_no_document_has_an_absolute_path() -> None:
+    for document in [*DOCUMENTS, ROOT / "CHANGELOG.md"]:
+        text = document.read_text(encoding="utf-8")
+        assert not re.search(r"(?<![\w.])/(work|home|tmp|root|usr)/", text), document.name
