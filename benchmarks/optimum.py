@@ -1,4 +1,4 @@
-"""How often GLS+ reaches the optimum that toulbar2 proves, from random starts within a time limit on one core.
+"""How often GLS+ reaches the optimum that toulbar2 proves, from random starts, in a time limit on one core.
 
 toulbar2 runs in a child process; a query whose optimum it does not prove within its limit is left out.
 """

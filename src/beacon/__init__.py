@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from beacon.search.stop import MaxSteps as MaxSteps
     from beacon.search.stop import NoImprovement as NoImprovement
     from beacon.search.stop import TargetScore as TargetScore
+    from beacon.search.strategy import Auto as Auto
     from beacon.search.strategy import GlsPlus as GlsPlus
     from beacon.search.strategy import Greedy as Greedy
+    from beacon.search.strategy import Tree as Tree
 
 __version__ = "0.1.0"
 
@@ -51,7 +53,7 @@ _HOMES = {
     "beacon.search.result": ["Result"],
     "beacon.search.solve": ["solve", "solve_many"],
     "beacon.search.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
-    "beacon.search.strategy": ["GlsPlus", "Greedy"],
+    "beacon.search.strategy": ["Auto", "GlsPlus", "Greedy", "Tree"],
 }
 _NAME_TO_HOME = {name: home for home, names in _HOMES.items() for name in names}
 

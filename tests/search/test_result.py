@@ -137,7 +137,7 @@ def test_a_best_assignment_that_was_tampered_with_is_not_returned() -> None:
 def test_a_wrong_count_of_zero_factors_is_noticed() -> None:
     model, search = finished("oddities")
     search.state.counters[0]["best_zeros"] += 1
-    with pytest.raises(RuntimeError, match="the search reports score .* zero factors; recomputed: "):
+    with pytest.raises(RuntimeError, match=r"the search reports score .* zero factors; recomputed: "):
         checked_result(model, {}, search, 0, "steps")
 
 
@@ -160,10 +160,8 @@ def test_a_result_keeps_its_assignment_when_the_search_goes_on() -> None:
 
 @pytest.fixture
 def pyplot() -> Any:
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    pytest.importorskip("matplotlib").use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
     yield plt
     plt.close("all")
 

@@ -30,19 +30,20 @@ GRID = families.ising_grid(rows=8, columns=8, wrap=True, seed=2)
 QUERIES = [some_evidence(GRID, 6, seed) for seed in range(6)]
 
 INTERRUPTED_BY_A_SIGNAL = """
-import _thread, json, threading, time
+import json, signal, threading, time
 import beacon
 from beacon.model.families import ising_grid
 
-first_improvement = threading.Event()
+improved = threading.Event()
 def interrupt():
-    first_improvement.wait()
-    time.sleep(0.2)
-    _thread.interrupt_main()  # what Ctrl-C does
+    improved.wait()
+    time.sleep(0.1)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 threading.Thread(target=interrupt, daemon=True).start()
-result = beacon.solve(ising_grid(20, 20), stop=beacon.MaxRuntime(300), on_improvement=lambda s: first_improvement.set())
-print(json.dumps([result.stop, result.steps, result.seconds]))
+grid, stop = ising_grid(20, 20), beacon.MaxRuntime(30)
+result = beacon.solve(grid, stop=stop, on_improvement=lambda search: improved.set())
+print(json.dumps([result.stop, result.steps]))
 """
 
 
@@ -209,11 +210,11 @@ def test_an_interrupt_returns_what_the_searches_have() -> None:
     def interrupt(query: int, result: Result) -> None:
         raise KeyboardInterrupt
 
-    stop = MaxSteps(10**12) | MaxRuntime(120)
-    short = dict.fromkeys(range(63), 0)  # one free variable: its search is over at once
-    results = solve_many(GRID, [short, *QUERIES], stop=stop, threads=2, on_result=interrupt)
-    assert len(results) == 1 + len(QUERIES)
-    assert results[0].stop != "interrupted"
+    fully_observed = dict.fromkeys(range(64), 0)  # the first result, at once
+    queries = [fully_observed, *QUERIES]
+    results = solve_many(GRID, queries, stop=MaxRuntime(30), threads=2, on_result=interrupt)
+    assert len(results) == len(queries)
+    assert results[0].stop == "nothing to search"
     assert {result.stop for result in results[1:]} == {"interrupted"}
     for query, result in zip(QUERIES, results[1:], strict=True):
         assert {i: result.assignment[i] for i in query} == query
@@ -226,7 +227,6 @@ def test_ctrl_c_returns_the_best_so_far() -> None:
         [sys.executable, "-c", INTERRUPTED_BY_A_SIGNAL], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    stop, steps, seconds = json.loads(done.stdout)
+    stop, steps = json.loads(done.stdout)
     assert stop == "interrupted"
     assert steps > 0
-    assert seconds < 60

@@ -166,7 +166,7 @@ def test_a_strategy_with_settings_passes_through() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"no strategy is called 'annealing'; there are: greedy, gls\+"):
+    with pytest.raises(UsageError, match=r"no strategy is called 'annealing'; there are: .*greedy, gls\+"):
         make_strategy("annealing")
 
 

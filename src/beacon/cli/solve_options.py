@@ -28,7 +28,9 @@ EvidenceTables = Annotated[
 ]
 Method = Annotated[
     str,
-    typer.Option("--method", metavar="NAME", rich_help_panel=SEARCH, help="How to search: gls+ or greedy."),
+    typer.Option(
+        "--method", metavar="NAME", rich_help_panel=SEARCH, help="How to search: auto, gls+, tree or greedy."
+    ),
 ]
 PenaltyWeight = Annotated[
     float | None,

@@ -29,7 +29,8 @@ def resolve_evidence(
         if resolved.setdefault(i, v) != v:
             first, second = (model.labels[i][k] for k in (resolved[i], v))
             raise EvidenceError(
-                f"variable {model.names[i]!r} is observed twice with different values: {first!r} and {second!r}"
+                f"variable {model.names[i]!r} is observed twice with different values: "
+                f"{first!r} and {second!r}"
             )
     return dict(sorted(resolved.items()))
 

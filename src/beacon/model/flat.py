@@ -28,6 +28,8 @@ class FlatModel(NamedTuple):
     """[variables + 1] first move of each variable."""
     log_zero: float
     """The finite log-potential that stands for zero; below every other entry of the tables."""
+    hard_zero: float
+    """A log-potential so low that one such entry more outweighs all differences between the others."""
     log_table: NDArray[np.float64]
     """[entries] all tables one after another, last variable of a scope fastest, zeros at ``log_zero``."""
     table_starts: NDArray[np.int32]
@@ -87,13 +89,23 @@ def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatM
         "wides": np.column_stack([factor_of_place[wide_places], scopes[wide_places, 1]]),
     }
     frozen: dict[str, Any] = {name: _frozen(array, np.int32) for name, array in arrays.items()}
-    return FlatModel(log_zero=floor, log_table=_frozen(log_table, np.float64), **frozen)
+    hard_zero = _hard_zero(log_table, frozen["table_starts"], floor)
+    return FlatModel(log_zero=floor, hard_zero=hard_zero, log_table=_frozen(log_table, np.float64), **frozen)
 
 
 def default_log_zero(log_table: NDArray[np.float64]) -> float:
     """-100, or twice the lowest finite entry where the tables go deeper than -50."""
     lowest = log_table.min(where=np.isfinite(log_table), initial=0.0)
     return float(min(DEFAULT_LOG_ZERO, 2 * lowest))
+
+
+def _hard_zero(log_table: NDArray[np.float64], table_starts: NDArray[np.int32], log_zero: float) -> float:
+    if not len(log_table):
+        return log_zero
+    finite = np.where(log_table == log_zero, np.inf, log_table)
+    tops = np.maximum.reduceat(log_table, table_starts[:-1])
+    lows = np.minimum(np.minimum.reduceat(finite, table_starts[:-1]), tops)
+    return float(lows.min() - 1 - (tops - lows).sum())
 
 
 def _checked_floor(log_zero: float, log_table: NDArray[np.float64]) -> float:
@@ -126,7 +138,7 @@ def _pair_links(
     narrow: NDArray[np.bool_],
     num_variables: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Starts and rows (factor, stride, other variable, other stride) of the factors of one or two variables."""
+    """Starts and rows (factor, stride, other variable, other stride) of factors with one or two variables."""
     starts, places = _grouped(scopes[:, 0], narrow, num_variables)
     factors = factor_of_place[places]
     first = (np.cumsum(arities) - arities)[factors]

@@ -23,7 +23,7 @@ def find_root(trees: TreeState, variable: int) -> int:
 def forest_part(
     model: FlatModel, trees: TreeState, factor: int, variable: int, forest: int
 ) -> tuple[int, int, int]:
-    """Of a factor's forest variables but one: their number, one of them, and the size of their joint table."""
+    """Of a factor's forest variables but one: their number, one of them, their joint table's size."""
     count, member, size = 0, -1, 1
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         other = model.scopes[place, 0]
@@ -56,7 +56,8 @@ def _fits(model: FlatModel, trees: TreeState, variable: int, forest: int) -> boo
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
         other = model.pairs[link, 2]
         if other >= 0 and trees.forest_stamps[other] == forest:
-            if domain * model.domain_sizes[other] > MAX_JOINT or _meets_again(trees, other, 1, probe):
+            too_large = domain * model.domain_sizes[other] > MAX_JOINT
+            if too_large or _meets_again(trees, other, 1, probe):
                 return False
     for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
         factor = model.wides[link, 0]

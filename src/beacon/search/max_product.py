@@ -29,7 +29,7 @@ def entry_without(model: FlatModel, state: SearchState, factor: int, first: int,
         variable = model.scopes[place, 0]
         if variable != first and variable != second:  # noqa: PLR1714 - kernels have no set membership
             entry += state.assignment[variable] * model.scopes[place, 1]
-    return entry
+    return entry  # type: ignore[no-any-return]
 
 
 @inlined
@@ -195,7 +195,7 @@ def _entry_at_first_values(model: FlatModel, state: SearchState, factor: int, fo
         variable = model.scopes[place, 0]
         if state.trees.forest_stamps[variable] != forest:
             entry += state.assignment[variable] * model.scopes[place, 1]
-    return entry
+    return entry  # type: ignore[no-any-return]
 
 
 @inlined

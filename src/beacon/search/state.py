@@ -23,6 +23,12 @@ COUNTERS = np.dtype(
         ("local_optima", np.int64),  # local optima met
         ("work", np.int64),  # links looked at: what a step costs, on every machine alike
         ("sweeps", np.int64),  # tree moves over all free variables since the last fresh start
+        ("arm", np.int64),  # automatic mix: which arm is at work
+        ("share", np.float64),  # automatic mix: GLS+'s share of the work
+        ("phase_end", np.int64),  # automatic mix: the work at which the arm gives way
+        ("phase_step", np.int64),  # automatic mix: the step at which it began
+        ("phase_work", np.int64),  # automatic mix: the work at which it began
+        ("phase_score", np.float64),  # automatic mix: the best score at which it began
         ("is_fresh", np.bool_),  # tree moves: away from the best since a fresh start
         ("last_gain", np.int64),  # tree moves: the step of the last gain or fresh start
         ("fixed_score", np.float64),  # sum of the factors that the search cannot change
@@ -52,6 +58,15 @@ PART = np.dtype(
     ]
 )
 """A part is a set of free variables that no factor joins to the others: it has a best of its own."""
+
+
+ARM = np.dtype(
+    [
+        ("gain", np.float64),  # what it has added to the best score, older gains fading
+        ("work", np.float64),  # what that took, fading alike
+    ]
+)
+"""One of the two ways of searching that the automatic mix chooses between."""
 
 
 class SearchState(NamedTuple):
@@ -109,6 +124,10 @@ class SearchState(NamedTuple):
     """[MAX_EVENTS] its zero factors."""
     trees: TreeState
     """Room for tree moves."""
+    arms: NDArray[np.void]
+    """[2] how GLS+ and tree moves have paid, see ARM; used by the automatic mix alone."""
+    arm_assignments: NDArray[np.int32]
+    """[2, variables] where each of the two stood when it was last left."""
 
 
 def new_state(
@@ -154,6 +173,8 @@ def new_state(
         event_scores=np.zeros(MAX_EVENTS),
         event_zeros=np.zeros(MAX_EVENTS, dtype=np.int32),
         trees=new_tree_state(model, growing),
+        arms=np.zeros(2, dtype=ARM),
+        arm_assignments=np.zeros((2, n if penalising and growing else 0), dtype=np.int32),
     )
 
 

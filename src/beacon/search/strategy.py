@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
+from beacon.search.auto import AutoConstants, run_auto
 from beacon.search.gls import GlsConstants, clear_penalties, run_gls
 from beacon.search.greedy import run_greedy
 from beacon.search.limits import Limits
@@ -93,7 +94,7 @@ class GlsPlus:
             return self
         return replace(self, penalty_weight=default_penalty_weight(model))
 
-    def _constants(self, model: FlatModel) -> GlsConstants:
+    def constants(self, model: FlatModel) -> GlsConstants:
         """The settings as the kernel takes them."""
         return GlsConstants(
             weight=float(self.fitted(model).penalty_weight or 0.0),
@@ -106,11 +107,11 @@ class GlsPlus:
 
     def prepare(self, model: FlatModel, state: SearchState) -> None:
         """Start without penalties."""
-        clear_penalties(model, state, self._constants(model))
+        clear_penalties(model, state, self.constants(model))
 
     def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
         """Run the kernel."""
-        return run_gls(model, state, self._constants(model), limits)
+        return run_gls(model, state, self.constants(model), limits)
 
 
 def default_penalty_weight(model: FlatModel) -> float:
@@ -127,7 +128,8 @@ def default_penalty_weight(model: FlatModel) -> float:
     lowest, highest = np.minimum.reduceat(padded, bounds)[::2], np.maximum.reduceat(padded, bounds)[::2]
     ranges, is_hard = highest - lowest, lowest == model.log_zero
     typical_range = float(np.sqrt(np.mean(ranges[is_hard] ** 2 if is_hard.mean() >= 0.1 else ranges**2)))
-    factors_per_variable = float(len(model.scopes) / max(1, np.count_nonzero(model.domain_sizes > 1)))
+    num_choices = int(np.count_nonzero(model.domain_sizes > 1))
+    factors_per_variable = len(model.scopes) / max(1, num_choices)
     return typical_range * math.sqrt(min(1.0, 4 / max(1.0, factors_per_variable))) or 1.0
 
 
@@ -143,7 +145,7 @@ class Tree:
     """Forests tried in each region."""
     first_sweeps: int = 6
     """Forests over all free variables at the beginning."""
-    restart_idle: float = 20.0
+    restart_idle: float = 10.0
     """Begin afresh after so many steps per free variable without a gain; 0: never."""
 
     name: ClassVar[str] = "tree"
@@ -173,12 +175,60 @@ class Tree:
     def constants(self, model: FlatModel) -> TreeConstants:
         """The settings as the kernel takes them."""
         return TreeConstants(
-            self.min_region, self.max_region, self.sweeps, self.first_sweeps, float(self.restart_idle), -1e9
+            min_region=self.min_region,
+            max_region=self.max_region,
+            sweeps=self.sweeps,
+            first_sweeps=self.first_sweeps,
+            restart_idle=float(self.restart_idle),
+            hard_zero=model.hard_zero,
         )
 
 
-STRATEGIES: dict[str, type[Greedy] | type[GlsPlus] | type[Tree]] = {
-    kind.name: kind for kind in (Greedy, GlsPlus, Tree)
+@dataclass(frozen=True)
+class Auto:
+    """GLS+ and tree moves in turns on one incumbent; time goes to what pays. See docs/strategies.md."""
+
+    gls: GlsPlus = field(default_factory=GlsPlus)
+    """Settings of GLS+."""
+    tree: Tree = field(default_factory=Tree)
+    """Settings of the tree moves."""
+    min_share: float = 0.1
+    """The least share of the work for each of the two."""
+
+    name: ClassVar[str] = "auto"
+    penalising: ClassVar[bool] = True
+    growing: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        if not 0 < self.min_share <= 0.5:
+            raise UsageError(f"min_share must lie in 0..0.5, above 0; found {self.min_share}")
+
+    def fitted(self, model: FlatModel) -> Auto:
+        """Fill in the penalty weight."""
+        gls = self.gls.fitted(model)
+        return self if gls is self.gls else replace(self, gls=gls)
+
+    def prepare(self, model: FlatModel, state: SearchState) -> None:
+        """Start without penalties."""
+        self.gls.prepare(model, state)
+
+    def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
+        """Run the arm at work, and switch when it is the other's turn."""
+        return run_auto(model, state, self._constants(model), limits)
+
+    def _constants(self, model: FlatModel) -> AutoConstants:
+        """The settings as the kernel takes them."""
+        return AutoConstants(
+            gls=self.gls.constants(model),
+            tree=self.tree.constants(model),
+            min_share=self.min_share,
+            first_round=max(100_000, 20 * len(model.scopes)),
+        )
+
+
+STRATEGIES: dict[str, type[Greedy] | type[GlsPlus] | type[Tree] | type[Auto]] = {
+    kind.name: kind for kind in (Auto, Greedy, GlsPlus, Tree)
 }
 
 

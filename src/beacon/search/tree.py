@@ -2,8 +2,10 @@
 
 A region around a random variable is perturbed at its core, a few forests inside it are given their best
 joint assignments, and the outcome is kept if it is not worse. A search that stagnates begins afresh at
-random, and when that stagnates too, crosses what it has found with the best. A step is a variable given another value, by
-a perturbation or by a forest, kept or not: step budgets then mean about the same work as flips.
+random, and when that stagnates too, crosses what it has found with the best.
+
+A step is a variable given another value, by a perturbation or by a forest, kept or not: step budgets then
+mean about the same work as flips. One region is not interrupted, so a step limit may be passed by a few.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ def _sweep_everything(model: FlatModel, state: SearchState, constants: TreeConst
             length += 1
     counters["steps"] += _sweep(model, state, constants, length)
     counters["sweeps"] += 1
-    counters["work"] += 4 * (len(model.pairs) + 3 * len(model.wides))
+    counters["work"] += len(model.pairs) + 3 * len(model.wides)
     rebuild(model, state)
     note_all_changed(state)
 
@@ -109,7 +111,7 @@ def _improve_region(model: FlatModel, state: SearchState, constants: TreeConstan
     new_total, new_zeros, _ = region_worth(model, state, length)
     counters["steps"] += changes
     counters["local_optima"] += 1
-    counters["work"] += links * (2 + 4 * constants.sweeps)
+    counters["work"] += links * (1 + constants.sweeps) // 2
     gain = new_total - total
     if new_zeros < zeros or (new_zeros == zeros and gain >= -1e-12):
         if new_zeros < zeros or gain > 1e-9:

@@ -1,0 +1,85 @@
+"""Speed of what users wait for, with pytest-benchmark: ``make bench``.
+
+Searches begin at the same start every time, so that a round is the same work.
+"""
+
+from __future__ import annotations
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from beacon.formats import uai
+from beacon.model import families
+from beacon.model.flat import compile_model
+from beacon.model.graphical_model import GraphicalModel
+from beacon.search.propagate import implied_values
+from beacon.search.search import Search
+from beacon.search.stop import MaxSteps
+from beacon.search.strategy import STRATEGIES, make_strategy
+from beacon.search.warm_up import warm_up
+
+STEPS = 50_000
+ROUNDS = 5
+
+
+def grid() -> GraphicalModel:
+    return families.ising_grid(rows=40, columns=40, wrap=True, seed=0)
+
+
+MODELS = {
+    "grid": grid,
+    "diagnosis": lambda: families.diagnosis(num_diseases=200, num_findings=120, seed=0),
+    "coloring": lambda: families.weighted_coloring(num_vertices=450, density=0.06, num_colors=3, seed=0),
+    "dbn": lambda: families.deep_belief_net(width=20, height=20, hidden=(40, 20), seed=0),
+}
+
+
+def time_search(benchmark: BenchmarkFixture, model: GraphicalModel, strategy: str) -> None:
+    """Fresh searches of so many steps each; setting one up is not timed."""
+    flat, plan = compile_model(model), make_strategy(strategy)
+    warm_up(plan)
+
+    def fresh() -> tuple[tuple[Search], dict[str, object]]:
+        return (Search(flat, {}, plan, seed=1),), {}
+
+    def run(search: Search) -> Search:
+        search.run(MaxSteps(STEPS))
+        return search
+
+    search = benchmark.pedantic(run, setup=fresh, rounds=ROUNDS)
+    assert search.steps >= STEPS
+    benchmark.extra_info["nanoseconds a step"] = round(1e9 * benchmark.stats["min"] / search.steps)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_search_of_many_steps(benchmark: BenchmarkFixture, name: str, strategy: str) -> None:
+    time_search(benchmark, MODELS[name](), strategy)
+
+
+def test_setting_up_a_search(benchmark: BenchmarkFixture) -> None:
+    flat, plan = compile_model(grid()), make_strategy("gls+")
+    warm_up(plan)
+    search = benchmark(lambda: Search(flat, {}, plan, seed=1))
+    assert search.steps == 0
+
+
+def test_compiling_a_model(benchmark: BenchmarkFixture) -> None:
+    model = grid()
+    flat = benchmark(compile_model, model)
+    assert flat.num_factors == model.num_factors
+
+
+def test_reading_a_uai_text(benchmark: BenchmarkFixture) -> None:
+    model = grid()
+    text = uai.write(model)
+    read = benchmark(uai.read, text, "grid.uai")
+    assert read.num_factors == model.num_factors
+
+
+def test_propagating_evidence(benchmark: BenchmarkFixture) -> None:
+    model = families.diagnosis(num_diseases=200, num_findings=120, leak=0.0, seed=0)
+    findings = {i: 0 for i, name in enumerate(model.names) if "_via_" not in name and i >= 200}
+    flat = compile_model(model)
+    implied = benchmark(implied_values, flat, findings)
+    assert len(implied) > 500

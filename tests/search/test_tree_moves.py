@@ -1,0 +1,186 @@
+"""Forests, exact moves on them, and crossover, against brute force and plain recomputation."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beacon.model.graphical_model import GraphicalModel
+from beacon.search.crossover import cross_with_best
+from beacon.search.forest import grow_forest
+from beacon.search.incumbent import note_all_changed, save_all_best
+from beacon.search.max_product import best_on_forest
+from beacon.search.search import Search
+from beacon.search.state import draw_assignment, rebuild
+from beacon.search.stop import MaxSteps
+from beacon.search.strategy import Auto, Tree
+from tests.reference import Naive
+from tests.search.helpers import new_search, small_models, some_evidence
+from tests.strategies import small_models as random_models
+
+MODELS = small_models()
+
+
+def random_forest(search: Search) -> tuple[list[int], int, int]:
+    """Grow a forest over all free variables: its variables, the region's size and the forest's stamp."""
+    free = np.flatnonzero(search.state.is_free)
+    search.state.trees.region[: len(free)] = free
+    stamp = int(grow_forest(search.model, search.state, len(free)))
+    return np.flatnonzero(search.state.trees.forest_stamps == stamp).tolist(), len(free), stamp
+
+
+def joins(model: GraphicalModel, variables: set[int]) -> set[frozenset[int]]:
+    """The sets of at least two of these variables that factors join; factors over the same two count once."""
+    joined = [frozenset(variables.intersection(factor.scope)) for factor in model.factors]
+    pairs = {join for join in joined if len(join) == 2}
+    wide = [join for join in joined if len(join) > 2]
+    assert len(set(wide)) == len(wide), "two wide factors over the same variables close a cycle"
+    return pairs | set(wide)
+
+
+def has_cycle(model: GraphicalModel, variables: set[int]) -> bool:
+    """Does the factor graph on these variables have a cycle? Edges against nodes, tree by tree."""
+    roots = {v: v for v in variables}
+
+    def find(v: int) -> int:
+        return v if roots[v] == v else find(roots[v])
+
+    for join in joins(model, variables):
+        members = [find(v) for v in join]
+        if len(set(members)) < len(members):
+            return True
+        for member in members:
+            roots[member] = members[0]
+    return False
+
+
+def best_completion(naive: Naive, assignment: list[int], variables: list[int]) -> tuple[int, float]:
+    """Fewest zeros, then best score, over all values of some variables with the others fixed."""
+    best = (10**9, 0.0)
+    for values in itertools.product(*(range(len(naive.model.labels[v])) for v in variables)):
+        changed = list(assignment)
+        for variable, value in zip(variables, values, strict=True):
+            changed[variable] = value
+        best = min(best, (naive.zeros(changed), -naive.score(changed)))
+    return best[0], -best[1]
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("observed", [0, 2])
+def test_a_forest_has_no_cycle_and_any_other_free_variable_would_close_one(name: str, observed: int) -> None:
+    model = MODELS[name]
+    search = new_search(model, some_evidence(model, observed, 1), Tree())
+    for _ in range(5):
+        forest, _, _ = random_forest(search)
+        assert not has_cycle(model, set(forest))
+        for variable in set(np.flatnonzero(search.state.is_free).tolist()) - set(forest):
+            try:
+                closes = has_cycle(model, {*forest, variable})
+            except AssertionError:
+                closes = True
+            assert closes
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("observed", [0, 2])
+def test_a_forest_move_gives_the_best_joint_assignment_of_its_variables(name: str, observed: int) -> None:
+    model = MODELS[name]
+    evidence = some_evidence(model, observed, 2)
+    search = new_search(model, evidence, Tree())
+    naive = Naive(model, evidence, search.model.log_zero)
+    for _ in range(6):
+        draw_assignment(search.model, search.state)
+        before = search.state.assignment.tolist()
+        forest, size, stamp = random_forest(search)
+        changes = best_on_forest(search.model, search.state, search.model.hard_zero, size, stamp)
+        after = search.state.assignment.tolist()
+        changed = [i for i in range(len(after)) if before[i] != after[i]]
+        assert len(changed) == changes
+        assert set(changed) <= set(forest)
+        zeros, score = best_completion(naive, before, forest)
+        assert (naive.zeros(after), naive.score(after)) == (zeros, pytest.approx(score))
+
+
+@settings(max_examples=60, deadline=None)
+@given(model=random_models(max_factors=8, max_scope=4), seed=st.integers(0, 10**6))
+def test_a_forest_move_is_exact_on_any_model(model: GraphicalModel, seed: int) -> None:
+    evidence = some_evidence(model, seed % 2, seed)
+    search = new_search(model, evidence, Tree(), seed)
+    naive = Naive(model, evidence, search.model.log_zero)
+    before = search.state.assignment.tolist()
+    forest, size, stamp = random_forest(search)
+    best_on_forest(search.model, search.state, search.model.hard_zero, size, stamp)
+    after = search.state.assignment.tolist()
+    zeros, score = best_completion(naive, before, forest)
+    assert (naive.zeros(after), naive.score(after)) == (zeros, pytest.approx(score, abs=1e-6))
+
+
+@pytest.mark.parametrize(
+    "strategy", [Tree(min_region=2, max_region=5, restart_idle=3), Auto()], ids=lambda s: s.name
+)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_search_keeps_its_books_and_finds_the_optimum(name: str, strategy: Tree | Auto) -> None:
+    model = MODELS[name]
+    for seed in range(3):
+        evidence = some_evidence(model, seed, seed)
+        search = new_search(model, evidence, strategy, seed)
+        naive = Naive(model, evidence, search.model.log_zero)
+        first = (search.best_zeros, -search.best_score)
+        search.run(MaxSteps(3000))
+        x, best = search.state.assignment.tolist(), search.best_assignment.tolist()
+        assert search.score == pytest.approx(naive.score(x))
+        assert search.zeros == naive.zeros(x)
+        assert all(best[variable] == value for variable, value in evidence.items())
+        assert (search.best_zeros, -search.best_score) <= first
+        zeros, score = naive.best()
+        assert (naive.zeros(best), naive.score(best)) == (zeros, pytest.approx(score))
+
+
+@settings(max_examples=40, deadline=None)
+@given(model=random_models(max_variables=7, max_factors=6), seed=st.integers(0, 10**6))
+def test_crossover_is_at_least_as_good_as_both_parents(model: GraphicalModel, seed: int) -> None:
+    search = new_search(model, {}, Tree(), seed)
+    naive = Naive(model, {}, search.model.log_zero)
+    first = search.best_assignment.tolist()
+    draw_assignment(search.model, search.state)
+    second = search.state.assignment.tolist()
+    rebuild(search.model, search.state)
+    note_all_changed(search.state)
+    save_all_best(search.state)
+    cross_with_best(search.model, search.state)
+    child = search.state.assignment.tolist()
+    assert search.score == pytest.approx(naive.score(child), abs=1e-6)
+    worth = (naive.zeros(child), round(-naive.score(child), 6))
+    assert worth <= min((naive.zeros(x), round(-naive.score(x), 6)) for x in (first, second))
+
+
+def test_crossover_takes_the_better_of_each_cluster() -> None:
+    model = GraphicalModel.from_tables([2, 2], [((0,), [1.0, 0.0]), ((1,), [0.0, 1.0])])
+    search = new_search(model, {}, Tree())
+    search.state.assignment[:] = [1, 1]
+    search.state.best[:] = [0, 0]
+    search.state.parts["best_score"] = [1.0, 0.0]
+    cross_with_best(search.model, search.state)
+    assert search.state.assignment.tolist() == [0, 1]
+
+
+def test_the_mix_gives_the_work_to_the_arm_that_gains() -> None:
+    search = new_search(MODELS["grid"], {}, Auto())
+    search.run(MaxSteps(10))
+    assert 0.1 <= search.state.counters[0]["share"] <= 0.9
+
+
+def test_a_model_with_a_table_too_large_for_a_message_is_still_searched() -> None:
+    rng = np.random.default_rng(0)
+    model = GraphicalModel.from_tables(
+        [20, 20, 2], [((0, 1), rng.normal(size=(20, 20))), ((1, 2), rng.normal(size=40))]
+    )
+    search = new_search(model, {}, Tree())
+    forest, _, _ = random_forest(search)
+    assert not {0, 1} <= set(forest)  # 400 entries exceed the cap on joint tables
+    search.run(MaxSteps(2000))
+    assert search.best_score == pytest.approx(Naive(model, {}, search.model.log_zero).best()[1])
