@@ -34,6 +34,25 @@ PROVABLE_MODELS = (
     "pedigree30",
 )
 
+ALL_MODELS = (
+    *PROVABLE_MODELS,
+    "grid20x20.f5.wrap",
+    "grid40x40.f10",
+    "grid40x40.f15.wrap",
+    "grid80x80.f10",
+    "1405.wcsp",
+    "1407.wcsp",
+    "le450_5a_2.wcsp",
+    "le450_5a_3.wcsp",
+    "le450_5a_4.wcsp",
+    "rus_20_40_9_3",
+    "rus_50_100_4_1",
+    "rus_50_100_6_1",
+    "rus_100_200_1_1",
+    "rus_100_200_3_3",
+    "wcsp_14",
+)
+
 
 def options(description: str | None, models: tuple[str, ...]) -> argparse.ArgumentParser:
     """A parser with what every script takes: models and where they are, how many queries, the seed."""

@@ -1,4 +1,4 @@
-"""Naive versions of what the engine does, recomputed from scratch at every step; no code is shared with it."""
+"""Naive versions of what the engine does, from scratch at every step; they share no code with it."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.limits import RUNNING
+from beacon.search.limits import RUNNING, Limits
 from beacon.search.search import Search
 from beacon.search.stop import MaxSteps
 from beacon.search.strategy import GlsPlus, Greedy, Strategy
@@ -141,9 +141,6 @@ def test_restarts_at_regular_intervals_begin_without_penalties() -> None:
 
 def test_kernels_return_when_their_work_is_done() -> None:
     search = new_search(MODELS["coloring"], {}, GlsPlus())
-    from beacon.search.limits import Limits
-
-    verdict = search.strategy.advance(search.model, search.state, Limits(10**9, 7, np.inf))
-    counters = search.state.counters[0]
+    verdict = search.strategy.advance(search.model, search.state, Limits(10**9, 50, np.inf))
     assert verdict == RUNNING
-    assert counters["steps"] + counters["local_optima"] == 7
+    assert 50 <= search.state.counters[0]["work"] < 80

@@ -119,3 +119,10 @@ def test_the_number_of_starts_must_be_that_of_the_queries() -> None:
 def test_a_start_must_be_an_assignment(start: list[int], expected: str) -> None:
     with pytest.raises(EvidenceError, match=re.escape(expected)):
         solve(WEATHER, start=start)
+
+
+@pytest.mark.xfail(strict=True, raises=(TypeError, ValueError), reason="not checked")
+@pytest.mark.parametrize("start", [None, 3, [[0, 1], [0]]], ids=["none", "a number", "ragged"])
+def test_a_start_that_is_no_array_is_refused(start: object) -> None:
+    with pytest.raises(UsageError, match="start must be 'random' or an assignment"):
+        solve_many(WEATHER, [{}, {}], start=start)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
@@ -11,9 +12,12 @@ from hypothesis import strategies as st
 
 from beacon.errors import UsageError
 from beacon.model import families
+from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.limits import TARGET, Limits
 from beacon.search.search import Search
 from beacon.search.solve import solve
+from beacon.search.state import SearchState
 from beacon.search.stop import MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
 from beacon.search.strategy import GlsPlus, Greedy, Strategy
 from tests.search.helpers import new_search
@@ -158,3 +162,21 @@ def test_no_improvement_in_nan_steps_is_refused() -> None:
 def test_a_target_that_is_not_a_number_is_refused() -> None:
     with pytest.raises(UsageError, match="TargetScore needs a number; found nan"):
         TargetScore(math.nan)
+
+
+@dataclass(frozen=True)
+class Watched(GlsPlus):
+    """GLS+ that only notes what its kernel would be given."""
+
+    def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
+        SEEN.append(limits)
+        return TARGET
+
+
+SEEN: list[Limits] = []
+
+
+@pytest.mark.xfail(strict=True, reason="the kernel is compiled once more, for whole numbers")
+def test_a_whole_number_as_target_reaches_the_kernel_as_a_float() -> None:
+    grid_search(Watched()).run(MaxSteps(10) | TargetScore(5))
+    assert type(SEEN[-1].target) is float

@@ -14,7 +14,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.search.batch import SearchBatch
 from beacon.search.result import Result
 from beacon.search.solve import solve
-from beacon.search.stop import MaxSteps, TargetScore
+from beacon.search.stop import MaxRuntime, MaxSteps, TargetScore
 from beacon.search.strategy import STRATEGIES, GlsPlus, Greedy, default_penalty_weight, make_strategy
 from tests.reference import Naive
 from tests.search.helpers import small_models, some_evidence
@@ -147,6 +147,14 @@ def test_it_ends_where_there_is_nothing_to_find(strategy: str, model: GraphicalM
     assert result.stop in {"optimal", "stalled", "nothing to search"}
     assert len(result.assignment) == model.num_variables
     assert result.log_score == model.log_score(result.assignment)
+
+
+@pytest.mark.xfail(strict=True, reason="penalties on factors without a free variable never lead to a flip")
+def test_utilities_from_probability_one_do_not_wait_for_ever_on_a_constant() -> None:
+    tables = [((0,), [5.0, 1.0]), ((0,), [1.0, 4.9]), ((), [-3.0])]
+    model = GraphicalModel.from_tables([2], tables)
+    strategy = GlsPlus(relative_utilities=False)
+    assert solve(model, strategy=strategy, stop=MaxSteps(100) | MaxRuntime(0.5)).stop != "seconds"
 
 
 # Settings.

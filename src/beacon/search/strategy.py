@@ -194,6 +194,8 @@ class Auto:
     """Settings of the tree moves."""
     min_share: float = 0.1
     """The least share of the work for each of the two."""
+    first_round: int | None = None
+    """Work of the first round; None: by the size of the model."""
 
     name: ClassVar[str] = "auto"
     penalising: ClassVar[bool] = True
@@ -223,7 +225,7 @@ class Auto:
             gls=self.gls.constants(model),
             tree=self.tree.constants(model),
             min_share=self.min_share,
-            first_round=max(100_000, 20 * len(model.scopes)),
+            first_round=self.first_round or max(100_000, 20 * len(model.scopes)),
         )
 
 
