@@ -5,8 +5,9 @@ Searches begin at the same start every time, so that a round is the same work.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from pytest_benchmark.fixture import BenchmarkFixture
 
 from beacon.formats import uai
 from beacon.model import families
@@ -34,7 +35,7 @@ MODELS = {
 }
 
 
-def time_search(benchmark: BenchmarkFixture, model: GraphicalModel, strategy: str) -> None:
+def time_search(benchmark: Any, model: GraphicalModel, strategy: str) -> None:
     """Fresh searches of so many steps each; setting one up is not timed."""
     flat, plan = compile_model(model), make_strategy(strategy)
     warm_up(plan)
@@ -53,31 +54,31 @@ def time_search(benchmark: BenchmarkFixture, model: GraphicalModel, strategy: st
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_search_of_many_steps(benchmark: BenchmarkFixture, name: str, strategy: str) -> None:
+def test_a_search_of_many_steps(benchmark: Any, name: str, strategy: str) -> None:
     time_search(benchmark, MODELS[name](), strategy)
 
 
-def test_setting_up_a_search(benchmark: BenchmarkFixture) -> None:
+def test_setting_up_a_search(benchmark: Any) -> None:
     flat, plan = compile_model(grid()), make_strategy("gls+")
     warm_up(plan)
     search = benchmark(lambda: Search(flat, {}, plan, seed=1))
     assert search.steps == 0
 
 
-def test_compiling_a_model(benchmark: BenchmarkFixture) -> None:
+def test_compiling_a_model(benchmark: Any) -> None:
     model = grid()
     flat = benchmark(compile_model, model)
     assert flat.num_factors == model.num_factors
 
 
-def test_reading_a_uai_text(benchmark: BenchmarkFixture) -> None:
+def test_reading_a_uai_text(benchmark: Any) -> None:
     model = grid()
     text = uai.write(model)
     read = benchmark(uai.read, text, "grid.uai")
     assert read.num_factors == model.num_factors
 
 
-def test_propagating_evidence(benchmark: BenchmarkFixture) -> None:
+def test_propagating_evidence(benchmark: Any) -> None:
     model = families.diagnosis(num_diseases=200, num_findings=120, leak=0.0, seed=0)
     findings = {i: 0 for i, name in enumerate(model.names) if "_via_" not in name and i >= 200}
     flat = compile_model(model)

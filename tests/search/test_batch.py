@@ -9,8 +9,9 @@ from beacon.errors import EvidenceError, ModelError, UsageError
 from beacon.model import families
 from beacon.search.batch import SearchBatch
 from beacon.search.solve import solve_many
+from beacon.search.state import rebuild
 from beacon.search.stop import MaxSteps, NoImprovement, TargetScore
-from beacon.search.strategy import GlsPlus, Greedy, Strategy
+from beacon.search.strategy import STRATEGIES, GlsPlus, Greedy, Strategy
 from tests.reference import Naive
 from tests.search.helpers import small_models, some_evidence
 
@@ -101,6 +102,17 @@ def test_gains_are_what_each_move_adds_to_the_penalised_score(name: str, strateg
             for value in range(model.domain_sizes[i]):
                 move = batch.flat.move_starts[i] + value
                 assert gains[move] == pytest.approx(naive.gain(x, (i, value)), abs=1e-6)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_gains_are_those_of_where_the_searches_stand_now(strategy: str) -> None:
+    batch = batch_of(strategy)
+    batch.run(300)
+    is_free = np.array([np.repeat(search.state.is_free, 3) for search in batch.searches])
+    shown = batch.gains[is_free]
+    for search in batch.searches:
+        rebuild(search.model, search.state)
+    assert shown == pytest.approx(batch.gains[is_free], abs=1e-6)
 
 
 def penalties_of(batch: SearchBatch) -> dict[tuple[int, tuple[int, ...]], np.float32]:

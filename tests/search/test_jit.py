@@ -11,18 +11,36 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numba
 import pytest
 
 from beacon.search import jit
 from beacon.search.greedy import run_greedy
 from beacon.search.solve import solve
 from beacon.search.stop import MaxSteps
-from beacon.search.strategy import STRATEGIES, GlsPlus
+from beacon.search.strategy import STRATEGIES, GlsPlus, Strategy
 from tests.search.helpers import small_models, some_evidence
 
 ROOT = Path(__file__).resolve().parents[2]
-compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="kernels are not compiled")
+compiled_only = pytest.mark.skipif(not hasattr(run_greedy, "py_func"), reason="kernels are not compiled")
+
+KERNELS_LOADED_LATE = """
+import sys
+from beacon.model.families import random_bayes_net
+from beacon.search.solve import solve
+from beacon.search.stop import MaxSteps
+from beacon.search.strategy import make_strategy
+from beacon.search.warm_up import warm_up
+
+def loaded():
+    modules = [module for name, module in sys.modules.items() if name.startswith("beacon.search.")]
+    functions = {id(f): f for module in modules for f in vars(module).values() if hasattr(f, "signatures")}
+    return {(f.__module__, f.__name__, str(s)) for f in functions.values() for s in f.signatures}
+
+warm_up(make_strategy(sys.argv[1]))
+before = loaded()
+solve(random_bayes_net(60, seed=1), strategy=sys.argv[1], stop=MaxSteps(60_000))
+print(*sorted(name for _, name, _ in loaded() - before))
+"""
 
 TINY_KERNEL = """
 from beacon.search.jit import kernel
@@ -38,25 +56,31 @@ def small_searches() -> list[Any]:
     found = []
     for name in ("grid", "bayes", "pedigree", "oddities"):
         model = small_models()[name]
-        for strategy in (*STRATEGIES, GlsPlus(restart_interval=30)):
+        strategies: list[str | Strategy] = [*STRATEGIES, GlsPlus(restart_interval=30)]
+        for strategy in strategies:
             result = solve(model, some_evidence(model, 1, 7), strategy=strategy, stop=MaxSteps(60), seed=3)
             answer = [result.assignment.tolist(), result.floored_log_score, result.steps, result.stop]
             found.append([*answer, result.trace.steps.tolist(), result.trace.scores.tolist()])
     return found
 
 
-def interpreted_searches() -> list[Any]:
-    command = "import json; from tests.search.test_jit import small_searches as s; print(json.dumps(s()))"
+def output_of(code: str, *arguments: str, **environment: str) -> str:
+    """What a script prints in an interpreter of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", command],
+        [sys.executable, "-c", code, *arguments],
         cwd=ROOT,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    searches: list[Any] = json.loads(done.stdout)
+    return done.stdout
+
+
+def interpreted_searches() -> list[Any]:
+    code = "import json; from tests.search.test_jit import small_searches as s; print(json.dumps(s()))"
+    searches: list[Any] = json.loads(output_of(code, NUMBA_DISABLE_JIT="1"))
     return searches
 
 
@@ -80,6 +104,12 @@ def cache_hits(path: Path) -> int:
 def test_searches_are_the_same_compiled_and_interpreted() -> None:
     for compiled, interpreted in zip(small_searches(), interpreted_searches(), strict=True):
         assert compiled == interpreted
+
+
+@compiled_only
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_warming_up_leaves_no_kernel_to_be_compiled_while_the_clock_runs(strategy: str) -> None:
+    assert output_of(KERNELS_LOADED_LATE, strategy).split() == []
 
 
 @compiled_only

@@ -17,7 +17,7 @@ from beacon.search.stop import MaxSteps
 from beacon.search.strategy import STRATEGIES, make_strategy
 from tests.search.helpers import new_search
 
-FAMILIES = {
+FAMILIES: dict[str, dict[str, Any]] = {
     "grid": {"rows": 40, "columns": 40, "wrap": True},
     "diagnosis": {"num_diseases": 400, "num_findings": 300},
     "dbn": {"width": 20, "height": 20, "hidden": (40, 20)},

@@ -98,7 +98,8 @@ def test_improvements_are_announced_with_the_search() -> None:
 def test_nothing_is_announced_where_nothing_improves() -> None:
     best = new_search(GRID, {}, GlsPlus())
     best.run(MaxSteps(50_000))
-    search, heard = Search(compile_model(GRID), {}, Greedy(), start=best.best_assignment), []
+    search = Search(compile_model(GRID), {}, Greedy(), start=best.best_assignment)
+    heard: list[Search] = []
     search.run(MaxSteps(2000), on_improvement=heard.append)
     assert heard == []
 

@@ -42,7 +42,7 @@ def interrupt():
 
 threading.Thread(target=interrupt, daemon=True).start()
 grid, stop = ising_grid(20, 20), beacon.MaxRuntime(30)
-result = beacon.solve(grid, stop=stop, on_improvement=lambda search: improved.set())
+result = beacon.solve(grid, strategy="greedy", stop=stop, on_improvement=lambda search: improved.set())
 print(json.dumps([result.stop, result.steps]))
 """
 
@@ -61,7 +61,8 @@ def test_no_assignment_is_better_than_the_one_found_in_a_small_model(
     evidence = some_evidence(model, seed % 3, seed)
     result = solve(model, evidence, stop=MaxSteps(2000), seed=seed, propagate=False)
     zeros, score = Naive(model, evidence, result.log_zero).best()
-    assert (result.zero_factors, result.floored_log_score) == (zeros, pytest.approx(score, abs=1e-9))
+    assert result.zero_factors == zeros
+    assert result.floored_log_score == pytest.approx(score, abs=1e-9)
 
 
 def test_evidence_goes_by_name_or_index() -> None:
@@ -236,7 +237,7 @@ def test_ctrl_c_returns_the_best_so_far() -> None:
 @pytest.mark.parametrize("log_zero", [-1e8, -1e12])
 def test_a_deep_log_zero_costs_no_precision(log_zero: float) -> None:
     model = families.diagnosis(seed=0)
-    result = solve(model, stop=MaxSteps(20_000), log_zero=log_zero)
+    result = solve(model, strategy="gls+", stop=MaxSteps(20_000), log_zero=log_zero)
     assert result.zero_factors == 0
     assert result.log_score == pytest.approx(model.log_score(result.assignment))
 
@@ -248,8 +249,8 @@ def test_large_finite_costs_cost_no_precision() -> None:
         np.random.default_rng(0),
     )
     tables = [(f.scope, -1e10 * np.eye(4) - rng.uniform(0, 1, (4, 4))) for f in base.factors]
-    model = GraphicalModel.from_tables(base.domain_sizes, tables)
-    result = solve(model, stop=MaxSteps(20_000))
+    model = GraphicalModel.from_tables([4] * 200, tables)
+    result = solve(model, strategy="gls+", stop=MaxSteps(20_000))
     assert -1000 < result.log_score == pytest.approx(model.log_score(result.assignment))
 
 

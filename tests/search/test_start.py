@@ -98,7 +98,7 @@ def test_a_start_that_contradicts_the_evidence_is_refused() -> None:
 
 def test_another_word_than_random_is_refused() -> None:
     with pytest.raises(UsageError, match="start must be 'random' or an assignment; found 'zeros'"):
-        solve(WEATHER, start="zeros")  # type: ignore[arg-type]
+        solve(WEATHER, start="zeros")
 
 
 def test_the_number_of_starts_must_be_that_of_the_queries() -> None:

@@ -9,7 +9,7 @@ import typer
 
 from beacon.errors import UsageError
 
-DEFAULT_METHOD = "gls+"
+DEFAULT_METHOD = "auto"
 DEFAULT_SECONDS = 1.0
 
 SEARCH, QUERY, LIMITS, OUTPUT = "Search", "Query", "Limits", "Output"  # panels of the help

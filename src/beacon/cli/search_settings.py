@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, cast
@@ -17,15 +16,17 @@ if TYPE_CHECKING:
 
 def chosen_strategy(method: str, penalty_weight: float | None) -> Strategy:
     """The strategy of that name, with the penalty weight if one is given."""
-    from beacon.search.strategy import STRATEGIES, make_strategy  # noqa: PLC0415
+    from beacon.search.strategy import Auto, GlsPlus, make_strategy  # noqa: PLC0415
 
     strategy = make_strategy(method)
     if penalty_weight is None:
         return strategy
-    if not hasattr(strategy, "penalty_weight"):
-        takers = [name for name, kind in STRATEGIES.items() if hasattr(kind, "penalty_weight")]
-        raise UsageError(f"--penalty-weight belongs to --method {' or '.join(takers)}, not to {method}")
-    return cast("Strategy", dataclasses.replace(cast("Any", strategy), penalty_weight=penalty_weight))
+    weighted = GlsPlus(penalty_weight=penalty_weight)
+    if isinstance(strategy, Auto):
+        return Auto(gls=weighted)
+    if isinstance(strategy, GlsPlus):
+        return weighted
+    raise UsageError(f"--penalty-weight belongs to --method auto or gls+, not to {method}")
 
 
 def chosen_stop(

@@ -38,7 +38,7 @@ PenaltyWeight = Annotated[
         "--penalty-weight",
         metavar="W",
         rich_help_panel=SEARCH,
-        help="Weight of gls+ penalties, in nats; default: by the model.",
+        help="Weight of the penalties of gls+ (alone or in auto), in nats; default: by the model.",
     ),
 ]
 StartAt = Annotated[
