@@ -5,6 +5,7 @@ Searches begin at the same start every time, so that a round is the same work.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ def grid() -> GraphicalModel:
     return families.ising_grid(rows=40, columns=40, wrap=True, seed=0)
 
 
-MODELS = {
+MODELS: dict[str, Callable[[], GraphicalModel]] = {
     "grid": grid,
     "diagnosis": lambda: families.diagnosis(num_diseases=200, num_findings=120, seed=0),
     "coloring": lambda: families.weighted_coloring(num_vertices=450, density=0.06, num_colors=3, seed=0),
