@@ -81,9 +81,6 @@ def test_no_array_grows_however_long_the_search(strategy: str) -> None:
     assert len(search.trace) < rows + 100  # the record grows with improvements, not with steps
 
 
-@pytest.mark.xfail(
-    strict=True, reason="tree moves keep a choice for every variable and value of the largest domain"
-)
 def test_one_variable_of_many_values_does_not_cost_memory_for_all_others() -> None:
     chain = [((i, i + 1), [0.0, -1.0, -1.0, 0.0]) for i in range(1, 5000)]
     model = GraphicalModel.from_tables([2000] + [2] * 5000, [((0,), np.zeros(2000)), *chain])

@@ -102,7 +102,6 @@ def test_the_dictionary_of_any_result_is_plain_json() -> None:
     assert result.to_dict()["zero_factors"] == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the seed is passed on as it came")
 def test_the_dictionary_is_plain_json_whatever_kind_of_number_the_seed_was() -> None:
     result = solve(WEATHER, stop=MaxSteps(20), seed=np.int64(3))  # type: ignore[arg-type]
     assert json.loads(json.dumps(result.to_dict()))["seed"] == 3

@@ -176,7 +176,6 @@ class Watched(GlsPlus):
 SEEN: list[Limits] = []
 
 
-@pytest.mark.xfail(strict=True, reason="the kernel is compiled once more, for whole numbers")
 def test_a_whole_number_as_target_reaches_the_kernel_as_a_float() -> None:
     grid_search(Watched()).run(MaxSteps(10) | TargetScore(5))
     assert type(SEEN[-1].target) is float

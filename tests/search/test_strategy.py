@@ -145,13 +145,12 @@ def test_it_runs_many_queries_side_by_side(strategy: str) -> None:
     ids=["empty", "zero", "no factors", "constants", "single values", "all zero", "all equal"],
 )
 def test_it_ends_where_there_is_nothing_to_find(strategy: str, model: GraphicalModel) -> None:
-    result = solve(model, strategy=strategy, stop=MaxSteps(10**9))
+    result = solve(model, strategy=strategy, stop=MaxSteps(10**6))
     assert result.stop in {"optimal", "stalled", "nothing to search"}
     assert len(result.assignment) == model.num_variables
     assert result.log_score == model.log_score(result.assignment)
 
 
-@pytest.mark.xfail(strict=True, reason="penalties on factors without a free variable never lead to a flip")
 def test_utilities_from_probability_one_do_not_wait_for_ever_on_a_constant() -> None:
     tables = [((0,), [5.0, 1.0]), ((0,), [1.0, 4.9]), ((), [-3.0])]
     model = GraphicalModel.from_tables([2], tables)

@@ -18,6 +18,7 @@ from beacon.search.search import Search
 from beacon.search.state import draw_assignment, rebuild
 from beacon.search.stop import MaxSteps
 from beacon.search.strategy import Auto, Tree
+from beacon.search.tree_state import MAX_STAMP
 from tests.reference import Naive
 from tests.search.helpers import new_search, small_models, some_evidence
 from tests.strategies import small_models as random_models
@@ -184,3 +185,15 @@ def test_a_model_with_a_table_too_large_for_a_message_is_still_searched() -> Non
     assert not {0, 1} <= set(forest)  # 400 entries exceed the cap on joint tables
     search.run(MaxSteps(2000))
     assert search.best_score == pytest.approx(Naive(model, {}, search.model.log_zero).best()[1])
+
+
+def test_stamps_are_renewed_before_they_outgrow_their_arrays() -> None:
+    model = MODELS["grid"]
+    search = new_search(model, {}, Tree())
+    search.run(MaxSteps(50))
+    search.state.trees.stamp[0] = MAX_STAMP + 1
+    search.run(MaxSteps(2000))
+    assert 0 < search.state.trees.stamp[0] < MAX_STAMP
+    assert search.score == pytest.approx(
+        Naive(model, {}, search.model.log_zero).score(search.state.assignment.tolist())
+    )

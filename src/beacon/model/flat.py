@@ -11,6 +11,7 @@ from beacon.errors import ModelError
 from beacon.model.graphical_model import GraphicalModel
 
 DEFAULT_LOG_ZERO = -100.0
+MAX_LOG_POTENTIAL = 1e15  # beyond it sums of doubles have no digits left for ordinary potentials
 
 
 class FlatModel(NamedTuple):
@@ -69,6 +70,12 @@ def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatM
         raise ModelError(f"the search takes at most 2^31 table entries in all; found {model.num_entries}")
     sizes = model.domain_sizes
     log_table = np.concatenate([np.empty(0), *(f.log_table.ravel() for f in model.factors)])
+    largest = np.abs(log_table, where=np.isfinite(log_table), out=np.zeros_like(log_table)).max(initial=0.0)
+    if largest > MAX_LOG_POTENTIAL:
+        raise ModelError(
+            f"log-potentials beyond ±{MAX_LOG_POTENTIAL:g} cannot be searched; found {largest:g}: "
+            "scale the model (beacon convert --scale)"
+        )
     floor = default_log_zero(log_table) if log_zero is None else _checked_floor(log_zero, log_table)
     log_table[np.isneginf(log_table)] = floor
     arities = np.array([len(f.scope) for f in model.factors], dtype=np.int64)

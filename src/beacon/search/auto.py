@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from beacon.model.flat import FlatModel
 from beacon.search.gls import GlsConstants, run_gls
-from beacon.search.incumbent import note_all_changed, save_all_best
+from beacon.search.incumbent import floored_best, note_all_changed, save_all_best
 from beacon.search.jit import inlined, kernel
 from beacon.search.limits import RUNNING, Limits
 from beacon.search.state import SearchState, rebuild
@@ -40,7 +40,7 @@ def _begin_phase(state: SearchState, constants: AutoConstants, arm: int) -> None
     counters["phase_end"] = counters["work"] + int(share * round_work) + 1
     counters["phase_step"] = counters["steps"]
     counters["phase_work"] = counters["work"]
-    counters["phase_score"] = counters["best_score"]
+    counters["phase_score"] = floored_best(state)
 
 
 @inlined
@@ -48,7 +48,7 @@ def _credit(state: SearchState) -> None:
     """Note what the phase that ends has gained, and let older gains fade."""
     counters = state.counters[0]
     arm = state.arms[counters["arm"]]
-    arm["gain"] = 0.5 * arm["gain"] + counters["best_score"] - counters["phase_score"]
+    arm["gain"] = 0.5 * arm["gain"] + floored_best(state) - counters["phase_score"]
     arm["work"] = 0.5 * arm["work"] + counters["work"] - counters["phase_work"]
 
 

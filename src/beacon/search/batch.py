@@ -15,7 +15,8 @@ from beacon.search.propagate import with_implied
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search, num_threads
 from beacon.search.start import Start, first_assignments
-from beacon.search.stop import MaxSteps, Stop
+from beacon.search.state import rebuild
+from beacon.search.stop import MaxSteps, Stop, check_bounded
 from beacon.search.strategy import Strategy, make_strategy
 from beacon.search.trace import Trace
 from beacon.search.warm_up import warm_up
@@ -67,6 +68,7 @@ class SearchBatch:
 
     def run_until(self, stop: Stop) -> None:
         """Let every search run freely until ``stop``, whose steps count from its beginning."""
+        check_bounded(stop)
         self._each(lambda search: search.run(stop))
 
     def _each(self, action: Callable[[Search], str]) -> None:
@@ -80,7 +82,10 @@ class SearchBatch:
 
     @property
     def gains(self) -> NDArray[np.float64]:
-        """[queries, moves] what each move adds to the strategy's own score; 0 for the current values."""
+        """[queries, moves] what each move adds to the strategy's own score; 0 for the current values.
+
+        Moves of variables that are fixed, by evidence or by what it implies, have no meaning.
+        """
         return np.array([self._gains(search) for search in self.searches])
 
     @property
@@ -107,6 +112,8 @@ class SearchBatch:
         ]
 
     def _gains(self, search: Search) -> NDArray[np.float64]:
+        if search.strategy.growing:
+            rebuild(self.flat, search.state)  # tree moves do not keep local scores up to date
         local = search.state.local_scores
         current = local[self.flat.move_starts[:-1] + search.state.assignment]
         gains: NDArray[np.float64] = local - np.repeat(current, self.flat.domain_sizes)

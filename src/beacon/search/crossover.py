@@ -60,7 +60,7 @@ def _take_if_better(model: FlatModel, state: SearchState, length: int) -> None:
     _swap_values(state, length)
     new_total, new_zeros, _ = region_worth(model, state, length)
     if new_zeros < zeros or (new_zeros == zeros and new_total > total):
-        part["score"] += new_total - total + (new_zeros - zeros) * model.log_zero
+        part["score"] += new_total - total
         part["zeros"] += new_zeros - zeros
         for k in range(length):
             note_change(state, part, state.trees.region[k])

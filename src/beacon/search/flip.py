@@ -40,8 +40,9 @@ def _move_factor(
 ) -> None:
     """Move a factor's current entry, with the score and the utility that hang on it."""
     before, after = model.log_table[old], model.log_table[new]
-    part["score"] += after - before
-    part["zeros"] += (after == model.log_zero) * 1 - (before == model.log_zero) * 1
+    was_zero, is_zero = before == model.log_zero, after == model.log_zero
+    part["score"] += (0.0 if is_zero else after) - (0.0 if was_zero else before)
+    part["zeros"] += is_zero * 1 - was_zero * 1
     state.entries[factor] = new
     if penalising:
         set_leaf(state.factor_utilities, state.utility_levels, factor, state.utilities[new])

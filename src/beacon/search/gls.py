@@ -33,13 +33,23 @@ class GlsConstants(NamedTuple):
 
 
 @inlined
+def _has_free_variable(model: FlatModel, state: SearchState, factor: int) -> bool:
+    for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+        if state.is_free[model.scopes[place, 0]]:
+            return True
+    return False
+
+
+@inlined
 def _utility(
     model: FlatModel, state: SearchState, constants: GlsConstants, factor: int, entry: int
 ) -> np.float32:
     """Cost of an entry over 1 + its penalty, in single precision so that equal costs tie exactly."""
-    top = state.tops[factor] if constants.relative_utilities else 0.0
+    top = state.tops[factor]
+    if not constants.relative_utilities and _has_free_variable(model, state, factor):
+        top = 0.0
     cost = max(0.0, top - model.log_table[entry])
-    return np.float32(cost / (1.0 + state.penalties[entry]))
+    return np.float32(cost / (1.0 + float(state.penalties[entry])))
 
 
 @kernel
@@ -76,7 +86,7 @@ def smooth_penalties(model: FlatModel, state: SearchState, constants: GlsConstan
         for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
             if state.penalties[entry] > 0:
                 state.penalties[entry] *= rate
-                penalty = constants.weight * state.penalties[entry]
+                penalty = constants.weight * float(state.penalties[entry])
                 state.penalised_table[entry] = model.log_table[entry] - penalty
                 state.utilities[entry] = _utility(model, state, constants, factor, entry)
     rebuild(model, state)

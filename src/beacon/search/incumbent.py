@@ -37,11 +37,18 @@ def note_best(state: SearchState, part: Any) -> None:
 
 
 @inlined
+def floored_best(state: SearchState) -> float:
+    """The floored score of the best assignment."""
+    counters = state.counters[0]
+    return counters["best_score"] + counters["best_zeros"] * counters["log_zero"]  # type: ignore[no-any-return]
+
+
+@inlined
 def _record(state: SearchState) -> None:
     counters = state.counters[0]
     event = min(counters["num_events"], MAX_EVENTS - 1)
     state.event_steps[event] = counters["steps"]
-    state.event_scores[event] = counters["best_score"]
+    state.event_scores[event] = floored_best(state)
     state.event_zeros[event] = counters["best_zeros"]
     counters["num_events"] = event + 1
 

@@ -37,7 +37,8 @@ def may_continue(state: SearchState, limits: Limits) -> bool:
 def outcome(state: SearchState, limits: Limits) -> int:
     """OPTIMAL or TARGET if the best assignment is good enough to stop, else RUNNING."""
     counters = state.counters[0]
-    if counters["best_score"] >= counters["upper_bound"] - EPSILON:
+    floored = counters["best_score"] + counters["best_zeros"] * counters["log_zero"]
+    if floored >= counters["upper_bound"] - EPSILON:
         return OPTIMAL
     if counters["best_zeros"] == 0 and counters["best_score"] >= limits.target - EPSILON:
         return TARGET

@@ -113,18 +113,18 @@ def _send_to_parent(model: FlatModel, state: SearchState, hard_zero: float, chil
     trees = state.trees
     _fill_joint(model, state, hard_zero, child, forest)
     parent, first = trees.parents[child], model.move_starts[child]
-    domain = model.domain_sizes[parent]
+    domain, start = model.domain_sizes[parent], trees.choice_starts[child]
     for above in range(domain):
         best, ties = LOWEST, 0
         for value in range(model.domain_sizes[child]):
             score = trees.beliefs[first + value] + trees.joint[value * domain + above]
             if score > best:
                 best, ties = score, 1
-                trees.choices[child, above] = value
+                trees.choices[start + above] = value
             elif score == best:
                 ties += 1
                 if random_below(state.rng, ties) == 0:
-                    trees.choices[child, above] = value
+                    trees.choices[start + above] = value
         trees.beliefs[model.move_starts[parent] + above] += best
 
 
@@ -168,11 +168,11 @@ def _best_below(
         score += log_potential(model, hard_zero, at)
         if score > best:
             best, ties = score, 1
-            trees.choices[lead, above] = at
+            trees.choices[trees.choice_starts[lead] + above] = at
         elif score == best:
             ties += 1
             if random_below(state.rng, ties) == 0:
-                trees.choices[lead, above] = at
+                trees.choices[trees.choice_starts[lead] + above] = at
         k = 1
         while k < count and trees.digits[k, 2] == model.domain_sizes[trees.digits[k, 0]] - 1:
             trees.digits[k, 2] = 0  # carry
@@ -231,7 +231,7 @@ def _assign_children(model: FlatModel, state: SearchState, lead: int, forest: in
     """Give all children of a factor the values of the entry chosen for their parent's value."""
     trees, changes = state.trees, 0
     parent, factor = trees.parents[lead], trees.parent_factors[lead]
-    entry = trees.choices[lead, state.assignment[parent]] - model.table_starts[factor]
+    entry = trees.choices[trees.choice_starts[lead] + state.assignment[parent]] - model.table_starts[factor]
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         variable = model.scopes[place, 0]
         if trees.forest_stamps[variable] == forest and variable != parent:
@@ -265,6 +265,7 @@ def best_on_forest(model: FlatModel, state: SearchState, hard_zero: float, size:
             if _has_siblings(model, trees, variable, forest):
                 changes += _assign_children(model, state, variable, forest)
             else:
-                value = trees.choices[variable, state.assignment[trees.parents[variable]]]
+                above = state.assignment[trees.parents[variable]]
+                value = trees.choices[trees.choice_starts[variable] + above]
                 changes += _set_value(state, variable, value)
     return changes

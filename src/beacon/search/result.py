@@ -96,7 +96,8 @@ def checked_result(
     log_potentials = model.log_potentials(assignment)
     zero_factors = int(np.count_nonzero(np.isneginf(log_potentials)))
     floored = math.fsum(np.maximum(log_potentials, log_zero))
-    if zero_factors != search.best_zeros or abs(floored - search.best_score) > 1e-6 * (1 + abs(floored)):
+    tolerance = 1e-6 * (1 + abs(floored)) + 1e-9 * np.abs(search.model.log_table).max(initial=0.0)
+    if zero_factors != search.best_zeros or abs(floored - search.best_score) > tolerance:
         raise RuntimeError(
             f"the search reports score {search.best_score} with {search.best_zeros} zero factors; "
             f"recomputed: {floored} with {zero_factors}. This is a bug in Beacon; please report it"
@@ -116,7 +117,7 @@ def checked_result(
         steps=search.steps,
         seconds=search.seconds,
         method=search.strategy.name,
-        seed=seed,
+        seed=int(seed),
         stop=reason,
         trace=search.trace,
     )

@@ -65,7 +65,8 @@ class Search:
     @property
     def score(self) -> float:
         """Floored score of the current assignment."""
-        return float(self.state.counters[0]["fixed_score"] + self.state.parts["score"].sum())
+        finite = self.state.counters[0]["fixed_score"] + self.state.parts["score"].sum()
+        return float(finite + self.zeros * self.model.log_zero)
 
     @property
     def zeros(self) -> int:
@@ -75,7 +76,7 @@ class Search:
     @property
     def best_score(self) -> float:
         """Floored score of the best assignment."""
-        return float(self.state.counters[0]["best_score"])
+        return float(self.state.counters[0]["best_score"] + self.best_zeros * self.model.log_zero)
 
     @property
     def best_zeros(self) -> int:
@@ -128,7 +129,7 @@ class Search:
         counters = self.state.counters[0]
         first_step, first_work, began = self.steps, self._work_done(), perf_counter()
         last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
-        limits = Limits(int(min(last_step, NO_LIMIT)), first_work + self._work, stop.target)
+        limits = Limits(int(min(last_step, NO_LIMIT)), first_work + self._work, float(stop.target))
         verdict = self.strategy.advance(self.model, self.state, limits)
         spent = max(perf_counter() - began, 1e-6)
         self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)

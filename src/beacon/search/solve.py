@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
-from beacon.errors import UsageError
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -14,7 +13,7 @@ from beacon.search.propagate import with_implied
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search, num_threads
 from beacon.search.start import Start, first_assignments
-from beacon.search.stop import MaxRuntime, Stop
+from beacon.search.stop import MaxRuntime, Stop, check_bounded
 from beacon.search.strategy import Strategy, make_strategy
 from beacon.search.warm_up import warm_up
 
@@ -75,8 +74,7 @@ def solve_many(
     each result as it comes. Ctrl-C ends all searches and returns what they have. With ``propagate``, values
     that the evidence implies are fixed before the search.
     """
-    if not stop.is_bounded:
-        raise UsageError("the stop would never end a search; add MaxSteps, MaxRuntime or NoImprovement")
+    check_bounded(stop)
     resolved = [resolve_evidence(model, evidence) for evidence in evidences]
     starts = first_assignments(model, start, resolved)
     flat = compile_model(model, log_zero)
@@ -97,6 +95,9 @@ def solve_many(
             _report(futures, on_result)
         except KeyboardInterrupt:
             cancelled.set()
+        except BaseException:
+            cancelled.set()  # let the other searches end before the error goes on
+            raise
     return [future.result() for future in futures]
 
 

@@ -25,7 +25,12 @@ def first_assignments(
         if start != "random":
             raise UsageError(f"start must be 'random' or an assignment; found {start!r}")
         return [None] * len(evidences)
-    rows = np.asarray(start)
+    try:
+        rows = np.asarray(start)
+    except ValueError:
+        rows = np.empty(())  # rows of different lengths
+    if rows.ndim not in {1, 2}:
+        raise UsageError(f"start must be 'random' or an assignment (or one for each query); found {start!r}")
     if rows.ndim == 1:
         rows = np.broadcast_to(rows, (len(evidences), len(rows)))
     if len(rows) != len(evidences):

@@ -31,9 +31,10 @@ COUNTERS = np.dtype(
         ("phase_score", np.float64),  # automatic mix: the best score at which it began
         ("is_fresh", np.bool_),  # tree moves: away from the best since a fresh start
         ("last_gain", np.int64),  # tree moves: the step of the last gain or fresh start
-        ("fixed_score", np.float64),  # sum of the factors that the search cannot change
-        ("fixed_zeros", np.int64),  # zero factors among them
-        ("best_score", np.float64),  # floored score of the best assignment
+        ("log_zero", np.float64),  # what a zero factor counts in floored scores
+        ("fixed_score", np.float64),  # sum of the non-zero factors that the search cannot change
+        ("fixed_zeros", np.int64),  # zero factors that it cannot change
+        ("best_score", np.float64),  # sum of the non-zero factors of the best assignment
         ("best_zeros", np.int64),  # zero factors of the best assignment
         ("best_step", np.int64),  # when the best was found
         ("num_free", np.int64),  # variables that the search may change
@@ -48,8 +49,8 @@ COUNTERS = np.dtype(
 
 PART = np.dtype(
     [
-        ("score", np.float64),  # floored score of the part's factors
-        ("zeros", np.int64),  # zero factors among them
+        ("score", np.float64),  # sum of the part's non-zero factors: deep floors would cost digits
+        ("zeros", np.int64),  # number of its zero factors
         ("best_score", np.float64),
         ("best_zeros", np.int64),
         ("best_is_current", np.bool_),  # the part's assignment is its best; `best` does not hold it yet
@@ -146,6 +147,7 @@ def new_state(
     num_parts = label_parts(model, is_free, part_of, touched)
     counters = np.zeros(1, dtype=COUNTERS)
     counters["num_free"] = np.count_nonzero(is_free)
+    counters["log_zero"] = model.log_zero
     return SearchState(
         counters=counters,
         rng=stream(seed, evidence),
@@ -213,11 +215,12 @@ def draw_assignment(model: FlatModel, state: SearchState) -> None:
 
 @inlined
 def _add_to_part(state: SearchState, part: int, log_potential: float, is_zero: bool) -> None:
+    finite = 0.0 if is_zero else log_potential
     if part >= 0:
-        state.parts[part]["score"] += log_potential
+        state.parts[part]["score"] += finite
         state.parts[part]["zeros"] += is_zero * 1
     else:
-        state.counters[0]["fixed_score"] += log_potential
+        state.counters[0]["fixed_score"] += finite
         state.counters[0]["fixed_zeros"] += is_zero * 1
 
 

@@ -32,6 +32,12 @@ class Stop:
         return min(self.steps, self.seconds, self.idle_steps) < math.inf
 
 
+def check_bounded(stop: Stop) -> None:
+    """Refuse a stop that may never come."""
+    if not stop.is_bounded:
+        raise UsageError("the stop would never end a search; add MaxSteps, MaxRuntime or NoImprovement")
+
+
 def MaxSteps(steps: int) -> Stop:  # noqa: N802 - reads as the name of a criterion
     """Stop after so many steps (flips)."""
     return Stop(steps=_not_negative("MaxSteps", steps))

@@ -99,8 +99,8 @@ class GlsPlus:
         return GlsConstants(
             weight=float(self.fitted(model).penalty_weight or 0.0),
             smoothing=float(self.smoothing),
-            smoothing_interval=self.smoothing_interval if self.smoothing < 1 else 0,
-            restart_interval=self.restart_interval,
+            smoothing_interval=int(self.smoothing_interval) if self.smoothing < 1 else 0,
+            restart_interval=int(self.restart_interval),
             restart_idle=float(self.restart_idle),
             relative_utilities=self.relative_utilities,
         )

@@ -31,6 +31,7 @@ from beacon.search.max_product import best_on_forest
 from beacon.search.region import grow_region, perturb_region, region_worth
 from beacon.search.rng import random_below
 from beacon.search.state import SearchState, rebuild
+from beacon.search.tree_state import renew_stamps
 
 _UNITS = 1 << 30
 
@@ -116,7 +117,7 @@ def _improve_region(model: FlatModel, state: SearchState, constants: TreeConstan
     if new_zeros < zeros or (new_zeros == zeros and gain >= -1e-12):
         if new_zeros < zeros or gain > 1e-9:
             counters["last_gain"] = counters["steps"]
-        part["score"] += gain + (new_zeros - zeros) * model.log_zero
+        part["score"] += gain
         part["zeros"] += new_zeros - zeros
         for k in range(length):
             if trees.saved[trees.region[k]] != state.assignment[trees.region[k]]:
@@ -159,6 +160,7 @@ def run_tree(model: FlatModel, state: SearchState, constants: TreeConstants, lim
             length += 1
     verdict = outcome(state, limits)
     while verdict == RUNNING and may_continue(state, limits):
+        renew_stamps(state.trees)
         if counters["sweeps"] < constants.first_sweeps:
             _sweep_everything(model, state, constants)
         elif _is_idle(state, constants):

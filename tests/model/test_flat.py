@@ -1,0 +1,62 @@
+"""The compiled view of a model against the model itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from beacon.errors import ModelError
+from beacon.model.flat import compile_model
+from beacon.model.graphical_model import GraphicalModel
+from tests.reference import assignments, log_potential
+from tests.strategies import small_models
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_models(max_variables=4))
+def test_every_entry_is_found_through_scopes_and_strides(model: GraphicalModel) -> None:
+    flat = compile_model(model)
+    for assignment in list(assignments(model, {}))[:20]:
+        for factor in range(model.num_factors):
+            rows = flat.scopes[flat.scope_starts[factor] : flat.scope_starts[factor + 1]]
+            entry = flat.table_starts[factor] + sum(assignment[i] * stride for i, stride in rows)
+            expected = log_potential(model, factor, assignment)
+            assert flat.log_table[entry] == (flat.log_zero if expected == -np.inf else expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_models())
+def test_links_name_every_place_of_a_variable_once(model: GraphicalModel) -> None:
+    flat = compile_model(model)
+    for i in range(model.num_variables):
+        narrow = flat.pairs[flat.pair_starts[i] : flat.pair_starts[i + 1]]
+        wide = flat.wides[flat.wide_starts[i] : flat.wide_starts[i + 1]]
+        factors = [k for k, factor in enumerate(model.factors) if i in factor.scope]
+        assert sorted([*narrow[:, 0].tolist(), *wide[:, 0].tolist()]) == factors
+        for factor, _, other, _ in narrow.tolist():
+            assert {i, other} - {-1} == set(model.factors[factor].scope)
+
+
+def test_the_arrays_are_frozen() -> None:
+    flat = compile_model(GraphicalModel.from_tables([2], [((0,), [0.0, -1.0])]))
+    with pytest.raises(ValueError, match="read-only"):
+        flat.log_table[0] = 1.0
+
+
+def test_the_floor_is_minus_100_or_twice_the_lowest_entry() -> None:
+    assert compile_model(GraphicalModel.from_tables([2], [((0,), [0.0, -50.0])])).log_zero == -100
+    assert compile_model(GraphicalModel.from_tables([2], [((0,), [0.0, -80.0])])).log_zero == -160
+
+
+def test_one_zero_more_outweighs_everything_else() -> None:
+    model = GraphicalModel.from_tables([2, 2], [((0,), [0.0, -np.inf]), ((1,), [-700.0, 500.0])])
+    flat = compile_model(model)
+    assert flat.hard_zero + 500.0 < -700.0
+
+
+@pytest.mark.parametrize("size", [1e16, -1e300])
+def test_absurdly_large_log_potentials_are_refused(size: float) -> None:
+    model = GraphicalModel.from_tables([2], [((0,), [0.0, size])])
+    with pytest.raises(ModelError, match="log-potentials beyond ±1e\\+15 cannot be searched"):
+        compile_model(model)
