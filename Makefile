@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test check format bench docs dist clean
+.PHONY: setup demo test check format bench clean
 
 setup: $(READY)
 

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from common import ALL_MODELS, load, options
@@ -64,9 +65,11 @@ def _program_score(program: Path, model: Path, evidence: Path, seconds: float, t
     return float(found[-1]) if found else None
 
 
-def table(rows: list[dict[str, object]]) -> str:
+def table(rows: list[dict[str, Any]]) -> str:
     """Markdown: one line per network and method, mean over the queries that every method has finished."""
-    lines = ["| network | method | queries | 0.1 s | 1 s | 10 s |", "|---|---|---|---|---|---|"]
+    marks = rows[0]["marks"] if rows else []
+    head = ["network", "method", "queries", *(f"{mark:g} s" for mark in marks)]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for network in dict.fromkeys(row["network"] for row in rows):
         for method in dict.fromkeys(row["method"] for row in rows):
             scores = [row["scores"] for row in rows if (row["network"], row["method"]) == (network, method)]
