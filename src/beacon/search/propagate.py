@@ -84,22 +84,24 @@ def _mark_supported(
 
 
 @inlined
+def _enqueue(factor: int, waiting: NDArray[np.bool_], queue: NDArray[np.int32], tail: int) -> int:
+    """Put a factor at the end of the ring unless it waits there already; return the new end."""
+    if not waiting[factor]:
+        waiting[factor] = True
+        queue[tail % len(queue)] = factor
+        tail += 1
+    return tail
+
+
+@inlined
 def _wake_factors(
     model: FlatModel, variable: int, waiting: NDArray[np.bool_], queue: NDArray[np.int32], tail: int
 ) -> int:
     """Queue the factors of a variable that has lost a value; return the queue's new end."""
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-        factor = model.pairs[link, 0]
-        if not waiting[factor]:
-            waiting[factor] = True
-            queue[tail % len(queue)] = factor
-            tail += 1
+        tail = _enqueue(model.pairs[link, 0], waiting, queue, tail)
     for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-        factor = model.wides[link, 0]
-        if not waiting[factor]:
-            waiting[factor] = True
-            queue[tail % len(queue)] = factor
-            tail += 1
+        tail = _enqueue(model.wides[link, 0], waiting, queue, tail)
     return tail
 
 
