@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "beacon"
-LAYERS = ["model", "formats", "search", "query", "guide", "learn", "evaluate", "report", "cli"]
+LAYERS = ["model", "formats", "search", "query", "peers", "guide", "learn", "evaluate", "report", "cli"]
 NOT_SEEN = {"search": {"formats"}}  # above it, and still none of its business
 LATER_IMPORTS = {("search/result.py", "report")}  # inside functions only: a result can draw itself
 FOR_ALL = {"errors", "__version__"}

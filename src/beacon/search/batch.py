@@ -81,6 +81,14 @@ class SearchBatch:
         return np.array([search.state.assignment for search in self.searches], dtype=np.int64)
 
     @property
+    def observed(self) -> NDArray[np.bool_]:
+        """[queries, variables] whether a variable is evidence (as given: not what it implies)."""
+        rows = np.zeros((len(self.evidences), self.model.num_variables), dtype=np.bool_)
+        for row, evidence in zip(rows, self.evidences, strict=True):
+            row[list(evidence)] = True
+        return rows
+
+    @property
     def gains(self) -> NDArray[np.float64]:
         """[queries, moves] what each move adds to the strategy's own score; 0 for the current values.
 

@@ -1,0 +1,1 @@
+"""Measuring methods against each other: the protocol and its metrics."""

@@ -1,0 +1,1 @@
+"""Scoring moves: what a guide is, the trivial guides, the learned ones and their files."""

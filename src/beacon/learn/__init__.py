@@ -1,0 +1,1 @@
+"""Making a guide: references, trajectories, training and tuning."""

@@ -1,0 +1,1 @@
+"""Other solvers behind one small protocol, each run in a child process and re-scored here."""
