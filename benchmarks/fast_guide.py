@@ -1,0 +1,157 @@
+"""What the fast guide's starts are worth: GLS+ from random, frequent and predicted values.
+
+References come from GLS+ with many steps; the guides learn from the training queries, and the mean best
+score on the test queries is printed after growing numbers of steps, beside losses, accuracies and times.
+With --cache, queries' references are kept in a folder and used again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from common import options
+from numpy.typing import NDArray
+
+from beacon.formats import read_model
+from beacon.guide.evidence_guide import EvidenceGuide
+from beacon.guide.measure import prediction_quality
+from beacon.guide.solve import guided_assignments
+from beacon.guide.trivial import FrequencyGuide
+from beacon.learn.fast_settings import FastSettings
+from beacon.learn.fast_training import train_fast
+from beacon.learn.trajectories import Trajectories
+from beacon.model.graphical_model import GraphicalModel
+from beacon.query.query_set import SPLITS, QuerySet, sample_queries
+from beacon.search.solve import solve_many
+from beacon.search.start import Start
+from beacon.search.stop import MaxSteps
+
+MODELS = ("BN_30", "pedigree18", "grid20x20.f5.wrap", "le450_5a_3.wcsp", "rus_20_40_9_3", "grid40x40.f15.wrap")
+BUDGETS = (0, 50, 200, 500, 1000, 2000, 4000)
+
+
+def references(model: GraphicalModel, queries: QuerySet, steps: int, cache: Path | None, name: str) -> Trajectories:
+    """GLS+'s best of so many steps for each query; no states."""
+    file = cache / f"{name}-{len(queries)}-{queries.seed}-{steps}.npz" if cache else None
+    if file is not None and file.exists():
+        rows, scores, zeros = (np.load(file)[key] for key in ("rows", "scores", "zeros"))
+    else:
+        results = solve_many(
+            model, [queries.evidence(k) for k in range(len(queries))], strategy="gls+", stop=MaxSteps(steps)
+        )
+        rows = np.array([result.assignment for result in results])
+        scores = np.array([result.floored_log_score for result in results])
+        zeros = np.array([result.zero_factors for result in results])
+        if file is not None:
+            np.savez(file, rows=rows, scores=scores, zeros=zeros)
+    none = np.zeros((len(queries), 0, 0), dtype=np.int32)
+    starts = np.zeros((len(queries), 0, model.num_variables), dtype=np.uint8)
+    return Trajectories(
+        model.fingerprint, rows, scores, zeros, ("gls+",) * len(queries), starts, none, none, {"steps": steps}
+    )
+
+
+def curve(
+    model: GraphicalModel, evidences: list[dict[int, int]], start: Start, propagate: bool
+) -> NDArray[np.float64]:
+    """Mean best score of GLS+ after each budget of steps."""
+    results = solve_many(
+        model, evidences, strategy="gls+", stop=MaxSteps(BUDGETS[-1]), start=start, propagate=propagate
+    )
+    return np.mean([result.trace.best_at(BUDGETS) for result in results], axis=0)
+
+
+def scoring_microseconds(guide: EvidenceGuide, test: QuerySet, rounds: int = 30) -> float:
+    """Time to score one query in a batch of all: the best of several rounds."""
+    times = []
+    for _ in range(rounds):
+        began = perf_counter()
+        guide.probabilities(test.samples, test.observed)
+        times.append(perf_counter() - began)
+    return 1e6 * min(times) / len(test)
+
+
+def measure(name: str, model: GraphicalModel, arguments: Any) -> list[dict[str, Any]]:
+    """One row per propagation and start."""
+    queries = sample_queries(model, arguments.queries, arguments.seed, splits=tuple(arguments.splits))
+    began = perf_counter()
+    trajectories = references(model, queries, arguments.reference_steps, arguments.cache, name)
+    reference_seconds = perf_counter() - began
+    train, validation = (queries.split_of_queries == SPLITS.index(split) for split in ("train", "validation"))
+    frequency = FrequencyGuide.from_references(
+        model, trajectories.references[train], queries.observed[train], FastSettings().smoothing
+    )
+    began = perf_counter()
+    fast = train_fast(model, queries, trajectories, seed=arguments.seed)
+    train_seconds = perf_counter() - began
+    test = queries.split("test")
+    evidences = [test.evidence(k) for k in range(len(test))]
+    rows = []
+    for start, guide in {"random": None, "frequency": frequency, "fast": fast}.items():
+        facts: dict[str, Any] = {"network": name, "start": start}
+        if guide is not None:
+            likely = guide.probabilities(trajectories.references[validation], queries.observed[validation])
+            quality = prediction_quality(
+                guide.moves, likely, queries.observed[validation], trajectories.references[validation]
+            )
+            facts |= {"loss": quality.loss, "accuracy": quality.accuracy}
+            facts["microseconds"] = scoring_microseconds(guide, test)
+        for propagate in (False, True):
+            first = "random" if guide is None else guided_assignments(model, evidences, guide, propagate=propagate)
+            scores = curve(model, evidences, first, propagate)
+            rows.append({**facts, "propagate": propagate, "scores": scores.tolist()})
+    rows[-1] |= {"reference_seconds": reference_seconds, "train_seconds": train_seconds}
+    rows[-1] |= {"epochs": len(fast.facts["history"]) - 1, "best_epoch": fast.facts["best_epoch"]}
+    return rows
+
+
+def table(rows: list[dict[str, Any]], propagate: bool) -> str:
+    """Markdown: mean best score after each budget."""
+    lines = [f"| network | start | {' | '.join(map(str, BUDGETS))} |", "|---" * (len(BUDGETS) + 2) + "|"]
+    for row in rows:
+        if row["propagate"] == propagate:
+            cells = " | ".join(f"{score:.1f}" for score in row["scores"])
+            lines.append(f"| {row['network']} | {row['start']} | {cells} |")
+    return "\n".join(lines)
+
+
+def quality_table(rows: list[dict[str, Any]]) -> str:
+    """Markdown: what the guides learned, and how long it took."""
+    head = ["network", "loss: frequency", "fast", "accuracy: frequency", "fast", "references s", "training s"]
+    head += ["best epoch of", "µs a query"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for last in (row for row in rows if "train_seconds" in row):
+        other = next(row for row in rows if (row["network"], row["start"]) == (last["network"], "frequency"))
+        cells = [last["network"], *(f"{row['loss']:.3f}" for row in (other, last))]
+        cells += [f"{100 * row['accuracy']:.1f} %" for row in (other, last)]
+        cells += [f"{last['reference_seconds']:.1f}", f"{last['train_seconds']:.1f}"]
+        cells += [f"{last['best_epoch']} of {last['epochs']}", f"{last['microseconds']:.0f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = options(__doc__, MODELS)
+    parser.set_defaults(queries=900)
+    parser.add_argument("--splits", nargs=3, type=float, default=(7 / 9, 1 / 9, 1 / 9))
+    parser.add_argument("--reference-steps", type=int, default=50_000)
+    parser.add_argument("--cache", type=Path, help="an existing folder for references")
+    parser.add_argument("--out", type=Path, help="JSON lines, replaced")
+    arguments = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for name in arguments.models:
+        rows += measure(name, read_model(arguments.data / "paper" / f"{name}.uai.xz"), arguments)
+        print(quality_table(rows[-6:]), flush=True)
+    if arguments.out:
+        arguments.out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    print(quality_table(rows), "", "Searching without propagation:", table(rows, False), sep="\n")
+    print("", "With propagation:", table(rows, True), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The fast guide's network in torch, for training alone; scoring needs numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from beacon.guide.fast_guide import FastWeights
+from beacon.guide.moves import Moves
+from beacon.learn.fast_settings import FastSettings
+
+
+class FastNetwork:
+    """Parameters, and the loss of a batch of queries. All randomness comes from one generator."""
+
+    def __init__(self, moves: Moves, frequencies: NDArray[np.float64], width: int, seed: int) -> None:
+        """Begin as the frequencies: embeddings are zero, so that evidence never seen says nothing."""
+        self.generator = torch.Generator().manual_seed(seed)
+        self.parameters = {
+            "embeddings": torch.zeros(len(moves), width),
+            "hidden_weights": self._normal(width, width, scale=width**-0.5),
+            "hidden_bias": torch.zeros(width),
+            "output_weights": self._normal(width, len(moves), scale=width**-0.5),
+            "output_bias": torch.from_numpy(np.log(frequencies)).float(),
+        }
+        for parameter in self.parameters.values():
+            parameter.requires_grad_()
+        self._places = torch.from_numpy(_padded_places(moves))
+
+    def loss(self, evidence: Tensor, targets: Tensor, dropout: float, evidence_dropout: float) -> Tensor:
+        """Mean cross-entropy over the variables whose target is not -100; evidence is multi-hot."""
+        p = self.parameters
+        rows = self._dropped(evidence, evidence_dropout, rescale=False) @ p["embeddings"]
+        hidden = rows + torch.relu(rows @ p["hidden_weights"] + p["hidden_bias"])
+        logits = self._dropped(hidden, dropout) @ p["output_weights"] + p["output_bias"]
+        padded = functional.pad(logits, (0, 1), value=-torch.inf)[:, self._places]
+        total = functional.cross_entropy(padded.flatten(0, 1), targets.flatten(), reduction="sum")
+        return total / (targets >= 0).sum().clamp(min=1)
+
+    def weights(self) -> FastWeights:
+        """A copy of the parameters as they are."""
+        return FastWeights(**{name: p.detach().numpy().copy() for name, p in self.parameters.items()})
+
+    def shuffled(self, count: int) -> Tensor:
+        """The numbers below ``count`` in random order."""
+        return torch.randperm(count, generator=self.generator)
+
+    def _normal(self, *shape: int, scale: float) -> Tensor:
+        return torch.randn(*shape, generator=self.generator) * scale
+
+    def _dropped(self, values: Tensor, share: float, rescale: bool = True) -> Tensor:
+        """Some values at zero, the others scaled up to keep the mean."""
+        if not share:
+            return values
+        kept = torch.rand(values.shape, generator=self.generator) >= share
+        return values * kept / (1 - share if rescale else 1)
+
+
+def _padded_places(moves: Moves) -> NDArray[np.int64]:
+    """[variables, largest domain] each variable's moves; one past the last move where it has no more."""
+    values = np.arange(moves.domain_sizes.max(initial=0))
+    return np.where(values < moves.domain_sizes[:, None], moves.starts[:, None] + values, len(moves))
+
+
+def train_epochs(
+    network: FastNetwork, evidence: NDArray[np.uint8], targets: NDArray[np.int64], settings: FastSettings
+) -> Iterator[tuple[float, FastWeights]]:
+    """Mean training loss and weights after each epoch."""
+    optimiser = torch.optim.AdamW(_groups(network, settings.weight_decay), settings.learning_rate)
+    inputs, outputs = torch.from_numpy(evidence), torch.from_numpy(targets)
+    for _ in range(settings.max_epochs):
+        losses = []
+        for rows in torch.split(network.shuffled(len(inputs)), settings.batch_size):
+            loss = network.loss(
+                inputs[rows].float(), outputs[rows], settings.dropout, settings.evidence_dropout
+            )
+            optimiser.zero_grad()
+            torch.autograd.backward(loss)
+            optimiser.step()
+            losses.append(loss.item())
+        yield float(np.mean(losses)), network.weights()
+
+
+def _groups(network: FastNetwork, weight_decay: float) -> list[dict[str, object]]:
+    """Biases do not decay: those of the output hold the frequencies."""
+    biases = [p for name, p in network.parameters.items() if name.endswith("bias")]
+    others = [p for name, p in network.parameters.items() if not name.endswith("bias")]
+    return [{"params": biases, "weight_decay": 0.0}, {"params": others, "weight_decay": weight_decay}]
