@@ -20,7 +20,7 @@ from beacon.search.state import SearchState
 from beacon.search.strategy import Greedy
 
 
-class Reference(NamedTuple):
+class Goal(NamedTuple):
     """Where a walk is drawn to, and what each move there would gain."""
 
     assignment: NDArray[np.int32]
@@ -59,13 +59,13 @@ def record_walks(
         flip_variables=np.full((runs, steps), -1, dtype=np.int32),
         flip_values=np.zeros((runs, steps), dtype=np.int32),
     )
-    goal = Reference(reference.astype(np.int32), np.full(len(search.state.gains), LOWEST))
+    goal = Goal(reference.astype(np.int32), np.full(len(search.state.gains), LOWEST))
     _walk(model, search.state, goal, walks)
     return walks, search
 
 
 @inlined
-def _gain_toward(model: FlatModel, state: SearchState, goal: Reference, variable: int) -> float:
+def _gain_toward(model: FlatModel, state: SearchState, goal: Goal, variable: int) -> float:
     current, wanted = state.assignment[variable], goal.assignment[variable]
     if current == wanted or not state.is_free[variable]:
         return LOWEST
@@ -74,12 +74,12 @@ def _gain_toward(model: FlatModel, state: SearchState, goal: Reference, variable
 
 
 @inlined
-def _update(model: FlatModel, state: SearchState, goal: Reference, variable: int) -> None:
+def _update(model: FlatModel, state: SearchState, goal: Goal, variable: int) -> None:
     set_leaf(goal.gains, state.gain_levels, variable, _gain_toward(model, state, goal, variable))
 
 
 @inlined
-def _build(model: FlatModel, state: SearchState, goal: Reference) -> None:
+def _build(model: FlatModel, state: SearchState, goal: Goal) -> None:
     """Fill the tree of gains toward the reference. Cost: the number of variables."""
     for variable in range(len(state.assignment)):
         goal.gains[variable] = _gain_toward(model, state, goal, variable)
@@ -87,7 +87,7 @@ def _build(model: FlatModel, state: SearchState, goal: Reference) -> None:
 
 
 @inlined
-def _update_neighbours(model: FlatModel, state: SearchState, goal: Reference, variable: int) -> None:
+def _update_neighbours(model: FlatModel, state: SearchState, goal: Goal, variable: int) -> None:
     """After a flip: what the flip may have changed. Cost: that of the flip."""
     _update(model, state, goal, variable)
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
@@ -100,9 +100,7 @@ def _update_neighbours(model: FlatModel, state: SearchState, goal: Reference, va
 
 
 @inlined
-def _step(
-    model: FlatModel, state: SearchState, goal: Reference, walks: Walks, run: int, step: int
-) -> None:
+def _step(model: FlatModel, state: SearchState, goal: Goal, walks: Walks, run: int, step: int) -> None:
     """Make one step and record it."""
     if random_below(state.rng, 2) == 0 and tree_top(goal.gains, state.gain_levels) > LOWEST:
         variable = pick_top(goal.gains, state.gain_levels, EPSILON, state.rng)
@@ -117,7 +115,7 @@ def _step(
 
 
 @kernel
-def _walk(model: FlatModel, state: SearchState, goal: Reference, walks: Walks) -> None:
+def _walk(model: FlatModel, state: SearchState, goal: Goal, walks: Walks) -> None:
     """Record all runs. Cost: a rebuild for each run, and twice the flips."""
     for run in range(len(walks.starts)):
         restart(model, state)
