@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import signal
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -66,23 +67,22 @@ def _ask(model: GraphicalModel, seconds: float) -> tuple[dict[str, Any] | None, 
     with tempfile.TemporaryDirectory() as name:  # it would read files that lie beside the model's
         folder = Path(name)
         (folder / "problem.json").write_text(json.dumps(_problem(model)), encoding="ascii")
-        limit = max(1, math.floor(seconds))  # its own, of CPU time, comes first if it can
-        run = run_child(
-            [sys.executable, toulbar2_child.__file__, "problem.json", str(limit)], folder, seconds
-        )
+        child_limit = math.ceil(seconds) + 1  # of CPU time; ours comes first, but a child may be orphaned
+        command = [sys.executable, toulbar2_child.__file__, "problem.json", str(child_limit)]
+        run = run_child(command, folder, seconds, finish=signal.SIGVTALRM)  # how its own timer stops it
     try:
         answer: dict[str, Any] = json.loads(run.output.splitlines()[-1])
     except (ValueError, IndexError):
         return None, run.failure or "no answer that can be read"
     if answer["proved"]:
         return answer, ""
-    if answer["values"] is None and not answer["limit"]:
+    if answer["values"] is None and not answer["limited"]:
         return answer, IMPOSSIBLE
-    return answer, f"time limit of {limit} s"
+    return answer, f"time limit of {seconds:g} s"
 
 
 def _problem(model: GraphicalModel) -> dict[str, Any]:
-    """Costs relative to each table's best entry; zeros cost an upper bound that no assignment reaches."""
+    """Costs relative to each table's best entry; a zero costs more than any possible assignment."""
     costs = [factor.log_table.max() - factor.log_table for factor in model.factors if factor.scope]
     upper_bound = 1.0 + sum(float(table.max(where=np.isfinite(table), initial=0.0)) for table in costs)
     scopes = [factor.scope for factor in model.factors if factor.scope]
@@ -91,13 +91,14 @@ def _problem(model: GraphicalModel) -> dict[str, Any]:
         "upper_bound": upper_bound,
         "decimals": _decimals(upper_bound),
         "functions": [
-            (scope, _capped(table, upper_bound)) for scope, table in zip(scopes, costs, strict=True)
+            (scope, _capped(table, upper_bound + 1.0)) for scope, table in zip(scopes, costs, strict=True)
         ],
     }
 
 
-def _capped(costs: NDArray[np.float64], upper_bound: float) -> list[float]:
-    capped: list[float] = np.minimum(costs.ravel(), upper_bound).tolist()
+def _capped(costs: NDArray[np.float64], forbidden: float) -> list[float]:
+    """Above the upper bound for certain: tables of more than three variables are rounded down."""
+    capped: list[float] = np.minimum(costs.ravel(), forbidden).tolist()
     return capped
 
 

@@ -26,7 +26,7 @@ def main(path: str, seconds: int) -> None:
     answer = {
         "values": None if found is None else list(found[0]),
         "proved": found is not None and network.GetDDualBound() >= found[1] - 10.0 ** -problem["decimals"],
-        "limit": bool(network.Option.limit),
+        "limited": bool(network.Option.limited),
     }
     print()
     print(json.dumps(answer), flush=True)
