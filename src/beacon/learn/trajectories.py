@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from beacon.errors import ModelError, UsageError
+from beacon.model.graphical_model import GraphicalModel
+from beacon.query.query_set import QuerySet
+
+ROWS = (
+    "references",
+    "reference_scores",
+    "reference_zeros",
+    "starts",
+    "flip_variables",
+    "flip_values",
+)
+"""The arrays that have a row per query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,3 +51,59 @@ class Trajectories:
     """[queries, runs, steps] unsigned: the value it was given."""
     settings: dict[str, Any]
     """How they were made, for the record."""
+
+    def __len__(self) -> int:
+        return len(self.references)
+
+    def check_queries(self, queries: QuerySet) -> None:
+        """Raise unless these trajectories were collected for these queries, in this order."""
+        if self.fingerprint != queries.fingerprint:
+            raise ModelError(
+                f"these trajectories are for another model: its fingerprint is {self.fingerprint}, "
+                f"the queries' is {queries.fingerprint}; collect new ones with `beacon collect`"
+            )
+        if self.settings.get("queries") != queries.digest or len(self) != len(queries):
+            raise UsageError(
+                f"these {len(self)} trajectories are for another query set than the given one of "
+                f"{len(queries)} queries; collect new ones with `beacon collect`"
+            )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file; a file already there is replaced only once the new one is complete."""
+        from beacon.learn.trajectories_file import save_trajectories  # noqa: PLC0415  (pyarrow is slow)
+
+        save_trajectories(self, path)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        model: GraphicalModel | None = None,
+        queries: QuerySet | None = None,
+    ) -> Trajectories:
+        """Read trajectories, and refuse those made for another model or for other queries."""
+        from beacon.learn.trajectories_file import load_trajectories  # noqa: PLC0415
+
+        return load_trajectories(path, model, queries)
+
+
+def replay(trajectories: Trajectories, query: int, run: int, step: int) -> NDArray[np.int64]:
+    """State (query, run, step): the run's start after its first ``step`` flips."""
+    state: NDArray[np.int64] = trajectories.starts[query, run].astype(np.int64)
+    variables = trajectories.flip_variables[query, run, :step]
+    values = trajectories.flip_values[query, run, :step]
+    for variable, value in zip(variables.tolist(), values.tolist(), strict=True):
+        if variable >= 0:
+            state[variable] = value
+    return state
+
+
+def concatenated(pieces: Sequence[Trajectories]) -> Trajectories:
+    """Pieces of one collection, one after another."""
+    rows: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ROWS}
+    return Trajectories(
+        fingerprint=pieces[0].fingerprint,
+        sources=tuple(source for piece in pieces for source in piece.sources),
+        settings=pieces[0].settings,
+        **rows,
+    )

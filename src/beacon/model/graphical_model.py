@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -209,6 +210,10 @@ class GraphicalModel:
             raise ModelError(f"scale must be a positive number; found {scale}")
         factors = tuple(Factor(f.scope, f.log_table * scale) for f in self.factors)
         return GraphicalModel(self.names, self.labels, factors)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process is checked and frozen as this one."""
+        return GraphicalModel, (self.names, self.labels, self.factors)
 
     def __repr__(self) -> str:
         """Size at a glance."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,14 @@ class QuerySet:
     def num_variables(self) -> int:
         """Number of variables of the model."""
         return int(self.samples.shape[1])
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells these queries, in this order, from all others."""
+        whole = hashlib.sha256(f"{self.fingerprint} {self.observed.shape}".encode())
+        whole.update(np.packbits(self.observed).tobytes())
+        whole.update(self.samples[self.observed].astype("<u4").tobytes())
+        return whole.hexdigest()[:32]
 
     def evidence(self, query: int) -> dict[int, int]:
         """Evidence of one query: variable index -> value index."""

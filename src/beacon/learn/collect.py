@@ -1,0 +1,133 @@
+"""Collecting: a reference for every query of a set, and recorded walks that show a guide the way to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from beacon import __version__
+from beacon.errors import UsageError
+from beacon.learn.collector import Chunk, Collector, work_through
+from beacon.learn.parts import Parts
+from beacon.learn.teacher import Teacher, TeacherSettings
+from beacon.learn.trajectories import Trajectories, concatenated
+from beacon.model.graphical_model import GraphicalModel
+from beacon.query.query_set import QuerySet
+from beacon.query.sampling import check_count
+
+CHUNK_STEPS, CHUNK_SECONDS, MAX_CHUNK = 1_000_000, 2.0, 20  # what may be lost when a collection is killed
+
+
+@dataclass(frozen=True)
+class CollectSettings:
+    """How trajectories are made."""
+
+    teacher: TeacherSettings = field(default_factory=TeacherSettings)
+    """How references are found."""
+    steps: int = 500
+    """Recorded steps per query; 0: references alone."""
+    restart_interval: int = 100
+    """Steps between two restarts from random; must divide ``steps``."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        check_count("steps", self.steps, 0)
+        check_count("restart_interval", self.restart_interval, 1)
+        if self.steps % self.restart_interval:
+            raise UsageError(
+                f"restart_interval must divide steps, so that all runs are equally long; found "
+                f"{self.restart_interval} and {self.steps}"
+            )
+
+    @property
+    def runs(self) -> int:
+        """Walks per query."""
+        return self.steps // self.restart_interval
+
+    @property
+    def steps_per_run(self) -> int:
+        """Steps of each walk."""
+        return self.restart_interval
+
+    @property
+    def chunk_size(self) -> int:
+        """Queries that are worked on together: the same for any number of workers."""
+        stop, runs = self.teacher.stop, self.teacher.runs
+        by_steps = CHUNK_STEPS / (stop.steps * runs + self.steps)
+        seconds = self.teacher.seconds
+        size = min(by_steps or MAX_CHUNK, CHUNK_SECONDS / (seconds * runs) if seconds else MAX_CHUNK)
+        return max(1, min(MAX_CHUNK, int(size)))
+
+
+def collect(
+    model: GraphicalModel,
+    queries: QuerySet,
+    settings: CollectSettings | None = None,
+    *,
+    seed: int = 0,
+    jobs: int | None = None,
+    path: str | os.PathLike[str] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Trajectories:
+    """Find a reference for every query and record walks toward it.
+
+    All queries of the set are treated alike, those for test too: their references are what results are
+    measured by, and rows stay those of the query set. With a ``path`` the trajectories are saved there; work
+    in progress lies in ``PATH.parts`` until then, and a second call with the same arguments goes on where the
+    first was stopped. ``jobs`` chunks of queries are worked on at once, in threads (default: one per core),
+    or wherever ``joblib.parallel_config`` says. ``on_progress`` hears how many queries of how many are done.
+    Results do not depend on ``jobs``, unless the teacher's budget is in seconds.
+    """
+    settings = settings or CollectSettings()
+    check_count("seed", seed, 0)
+    queries.check_model(model)
+    teacher = Teacher(model, settings.teacher)
+    facts = _facts(teacher, queries, settings, seed)
+    chunks = _chunks(queries, settings.chunk_size)
+    parts = None if path is None else Parts(path, model.fingerprint, facts)
+    done = {chunk.first: part for chunk in chunks if parts and (part := parts.load(chunk)) is not None}
+    _make_ready(teacher)
+
+    def report() -> None:
+        if on_progress is not None:
+            on_progress(sum(map(len, done.values())), len(queries))
+
+    report()
+    missing = [chunk for chunk in chunks if chunk.first not in done]
+    for chunk, part in work_through(Collector(teacher, settings, seed, facts), missing, jobs):
+        if parts is not None:
+            parts.save(chunk, part)
+        done[chunk.first] = part
+        report()
+    trajectories = concatenated([done[chunk.first] for chunk in chunks])
+    if parts is not None:
+        trajectories.save(parts.output)
+        parts.remove()
+    return trajectories
+
+
+def _make_ready(teacher: Teacher) -> None:
+    """Compile model and kernels before threads come to need them, and complain of a missing peer at once."""
+    teacher.strategy  # noqa: B018
+    if teacher.settings.method == "toulbar2":
+        teacher.peer  # noqa: B018
+
+
+def _chunks(queries: QuerySet, size: int) -> list[Chunk]:
+    firsts = range(0, len(queries), size)
+    return [
+        Chunk(first, tuple(queries.evidence(k) for k in range(first, min(first + size, len(queries)))))
+        for first in firsts
+    ]
+
+
+def _facts(teacher: Teacher, queries: QuerySet, settings: CollectSettings, seed: int) -> dict[str, Any]:
+    return {
+        "queries": queries.digest,
+        "seed": int(seed),
+        "log_zero": teacher.flat.log_zero,
+        "beacon": __version__,
+        **asdict(settings),
+    }

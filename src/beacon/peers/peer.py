@@ -1,0 +1,82 @@
+"""What a peer is: another solver that answers the same queries, and how its answers are checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import UsageError
+from beacon.model.graphical_model import GraphicalModel
+
+
+@dataclass(frozen=True, eq=False)
+class PeerAnswer:
+    """What another solver made of a query, scored by us."""
+
+    assignment: NDArray[np.int64] | None
+    """A value index for every variable, evidence included; None if there is no answer."""
+    log_score: float
+    """Recomputed from the model; -inf where there is no answer."""
+    proved_optimal: bool
+    """Does the solver say that no assignment is better, up to its own precision?"""
+    seconds: float
+    """Wall-clock time, starting the program and handing over the model included."""
+    why: str = ""
+    """Why there is no answer, or no proof; empty if all is well."""
+
+
+class Peer(Protocol):
+    """Another solver."""
+
+    name: ClassVar[str]
+
+    def solve(self, model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> PeerAnswer:
+        """Answer one query within so many seconds of wall-clock time."""
+
+
+def find_peer(name: str, program: str | None = None) -> Peer:
+    """A peer by name; ``program`` is the path of one that has to be built by its user (daoopt)."""
+    if name == "toulbar2":
+        from beacon.peers.toulbar2 import Toulbar2  # noqa: PLC0415
+
+        return Toulbar2()
+    if name == "brute-force":
+        from beacon.peers.brute_force import BruteForce  # noqa: PLC0415
+
+        return BruteForce()
+    if name == "daoopt":
+        from beacon.peers.daoopt import Daoopt  # noqa: PLC0415
+
+        if program is None:
+            raise UsageError("daoopt needs the path of its program; Beacon does not include it")
+        return Daoopt(program)
+    raise UsageError(f"no peer is called {name!r}; there are: toulbar2, daoopt, brute-force")
+
+
+def no_answer(seconds: float, why: str) -> PeerAnswer:
+    """The answer of a peer that has none."""
+    return PeerAnswer(None, -math.inf, False, seconds, why)
+
+
+def checked_answer(
+    model: GraphicalModel,
+    evidence: Mapping[int, int],
+    values: NDArray[np.int64],
+    proved_optimal: bool,
+    seconds: float,
+    why: str = "",
+) -> PeerAnswer:
+    """Score an answer ourselves; one that breaks the evidence is none, a zero factor is no proof."""
+    assignment = model.check_assignment(values)
+    broken = [i for i, value in evidence.items() if assignment[i] != value]
+    if broken:
+        return no_answer(seconds, f"the answer changes the observed variable {model.names[broken[0]]!r}")
+    log_score = model.log_score(assignment)
+    if proved_optimal and log_score == -math.inf:
+        proved_optimal, why = False, "the answer has probability zero"
+    return PeerAnswer(assignment, log_score, proved_optimal, seconds, why)

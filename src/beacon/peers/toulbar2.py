@@ -1,0 +1,107 @@
+"""toulbar2, an exact solver, through its Python package.
+
+The tables go in through its Python interface, as costs relative to each table's best entry: through UAI
+files some queries came back "proved" with a worse score than ours, or with a zero factor.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import MissingDependencyError
+from beacon.model.graphical_model import GraphicalModel
+from beacon.peers import toulbar2_child
+from beacon.peers.child import run_child
+from beacon.peers.peer import PeerAnswer, checked_answer, no_answer
+
+MAX_DECIMALS = 6
+MAX_COST = 1e15  # toulbar2 counts in integers; beyond this, sums might overflow
+IMPOSSIBLE = "no assignment has a non-zero probability"
+
+
+@dataclass(frozen=True)
+class Toulbar2:
+    """toulbar2 in a child process per query: several problems in one process are fragile."""
+
+    name: ClassVar[str] = "toulbar2"
+
+    def __post_init__(self) -> None:
+        """Refuse to exist without the package, rather than fail at every query."""
+        if importlib.util.find_spec("pytoulbar2") is None:
+            raise MissingDependencyError("pytoulbar2", "the peer toulbar2", "peers")
+
+    def solve(self, model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> PeerAnswer:
+        """Its best assignment within so many seconds of wall-clock time, proved optimal or not."""
+        began = perf_counter()
+        single = {i: 0 for i in range(model.num_variables) if model.domain_sizes[i] == 1}
+        fixed = {**single, **evidence}
+        conditioned, free = model.condition(fixed)
+        values = np.zeros(model.num_variables, dtype=np.int64)
+        values[list(fixed)] = list(fixed.values())
+        if any(f.log_table.max() == -math.inf for f in conditioned.factors):
+            return no_answer(perf_counter() - began, IMPOSSIBLE)
+        if not free:
+            return checked_answer(model, evidence, values, True, perf_counter() - began)
+        answer, why = _ask(conditioned, seconds)
+        if answer is None or answer["values"] is None:
+            return no_answer(perf_counter() - began, why)
+        values[free] = answer["values"]
+        return checked_answer(model, evidence, values, answer["proved"], perf_counter() - began, why)
+
+
+def _ask(model: GraphicalModel, seconds: float) -> tuple[dict[str, Any] | None, str]:
+    """What the child answers, and why it has no answer or no proof."""
+    with tempfile.TemporaryDirectory() as name:  # it would read files that lie beside the model's
+        folder = Path(name)
+        (folder / "problem.json").write_text(json.dumps(_problem(model)), encoding="ascii")
+        child_limit = math.ceil(seconds) + 1  # of CPU time; ours comes first, but a child may be orphaned
+        command = [sys.executable, toulbar2_child.__file__, "problem.json", str(child_limit)]
+        run = run_child(command, folder, seconds, finish=signal.SIGVTALRM)  # how its own timer stops it
+    try:
+        answer: dict[str, Any] = json.loads(run.output.splitlines()[-1])
+    except (ValueError, IndexError):
+        return None, run.failure or "no answer that can be read"
+    if answer["proved"]:
+        return answer, ""
+    if answer["values"] is None and not answer["limited"]:
+        return answer, IMPOSSIBLE
+    return answer, f"time limit of {seconds:g} s"
+
+
+def _problem(model: GraphicalModel) -> dict[str, Any]:
+    """Costs relative to each table's best entry; a zero costs more than any possible assignment."""
+    costs = [factor.log_table.max() - factor.log_table for factor in model.factors if factor.scope]
+    upper_bound = 1.0 + sum(float(table.max(where=np.isfinite(table), initial=0.0)) for table in costs)
+    scopes = [factor.scope for factor in model.factors if factor.scope]
+    return {
+        "sizes": model.domain_sizes.tolist(),
+        "upper_bound": upper_bound,
+        "decimals": _decimals(upper_bound),
+        "functions": [
+            (scope, _capped(table, upper_bound + 1.0)) for scope, table in zip(scopes, costs, strict=True)
+        ],
+    }
+
+
+def _capped(costs: NDArray[np.float64], forbidden: float) -> list[float]:
+    """Above the upper bound for certain: tables of more than three variables are rounded down."""
+    capped: list[float] = np.minimum(costs.ravel(), forbidden).tolist()
+    return capped
+
+
+def _decimals(upper_bound: float) -> int:
+    """As many decimals of the costs as fit into its integers."""
+    return max(0, min(MAX_DECIMALS, math.floor(math.log10(MAX_COST / upper_bound))))
