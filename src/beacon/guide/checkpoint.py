@@ -1,0 +1,263 @@
+"""Guides on disk: a folder with ``guide.safetensors`` (the weights) and ``guide.json`` (all else)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import secrets
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon import __version__
+from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError
+
+if TYPE_CHECKING:
+    from beacon.guide.guide import Guide
+    from beacon.model.graphical_model import GraphicalModel
+
+FORMAT = "beacon guide"
+VERSION = 1
+WEIGHTS_FILE = "guide.safetensors"
+FACTS_FILE = "guide.json"
+RESERVED = ("format", "version", "kind", "weights_sha256", "versions")
+DEFAULTS: dict[str, Any] = {"settings": {}, "tuned": {}, "history": []}
+
+AnyPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """What a guide's folder holds."""
+
+    kind: str
+    """Which guide it is: fast, attention or frequency."""
+    tensors: dict[str, NDArray[Any]]
+    """The weights by name."""
+    facts: dict[str, Any]
+    """``fingerprint`` of the model, ``settings``, ``tuned`` settings, training ``history`` and the rest."""
+
+
+def save_checkpoint(
+    path: AnyPath, kind: str, tensors: Mapping[str, NDArray[Any]], facts: dict[str, Any]
+) -> None:
+    """Write a guide; one already there is replaced only once the new one is complete.
+
+    ``facts`` must name the model's ``fingerprint``; ``settings``, ``tuned`` and ``history`` are empty unless
+    given, and anything else that JSON can hold may come along. Tensors are numpy arrays (no bfloat16).
+    """
+    target = Path(os.path.realpath(path))  # a link keeps pointing to its folder
+    _check_replaceable(target)
+    weights = _weights_bytes(tensors)
+    text = _facts_text(kind, weights, facts)
+    temporary = target.with_name(f".{target.name}-{secrets.token_hex(8)}.tmp")
+    try:
+        temporary.mkdir()
+        (temporary / WEIGHTS_FILE).write_bytes(weights)
+        (temporary / FACTS_FILE).write_text(text, encoding="utf-8")
+        _replace_folder(temporary, target)
+    except OSError as error:
+        raise BeaconError(f"cannot write {target}: {_reason(error)}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def load_checkpoint(path: AnyPath, model: GraphicalModel) -> Checkpoint:
+    """Read a guide, and refuse one that is damaged or made for another model."""
+    folder = _existing_folder(path)
+    facts = _read_facts(folder)
+    if facts["fingerprint"] != model.fingerprint:
+        raise ModelError(
+            f"{folder}: this guide is for another model: its fingerprint is {facts['fingerprint']}, "
+            f"the model's is {model.fingerprint}; train one for this model with `beacon train`"
+        )
+    return Checkpoint(facts["kind"], _read_weights(folder, facts["weights_sha256"]), facts)
+
+
+def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Guide:
+    """Read a guide of any kind; ``device`` (auto, cpu or cuda) matters to the attention network alone."""
+    checkpoint = load_checkpoint(path, model)
+    guide: Guide
+    if checkpoint.kind == "fast":
+        from beacon.guide.fast_guide import FastGuide  # noqa: PLC0415
+
+        guide = FastGuide.from_checkpoint(model, checkpoint)
+    elif checkpoint.kind == "frequency":
+        from beacon.guide.trivial import FrequencyGuide  # noqa: PLC0415
+
+        guide = FrequencyGuide.from_checkpoint(model, checkpoint)
+    elif checkpoint.kind == "attention":
+        from beacon.guide.attention_guide import AttentionGuide  # noqa: PLC0415  (torch is slow to import)
+
+        guide = AttentionGuide.from_checkpoint(model, checkpoint, device)
+    else:
+        kinds = "fast, attention or frequency"
+        raise FormatError(path, FACTS_FILE, f"expected a guide of kind {kinds}, found {checkpoint.kind!r}")
+    return guide
+
+
+def update_tuned(path: AnyPath, tuned: dict[str, Any]) -> None:
+    """Store tuned settings in a guide, in place of those it has."""
+    folder = _existing_folder(path)
+    facts = {**_read_facts(folder), "tuned": tuned}
+    temporary = folder / f".{FACTS_FILE}-{secrets.token_hex(8)}.tmp"
+    try:
+        temporary.write_text(_json(facts), encoding="utf-8")
+        os.replace(temporary, folder / FACTS_FILE)
+    except OSError as error:
+        raise BeaconError(f"cannot write {folder / FACTS_FILE}: {_reason(error)}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def damaged(path: AnyPath, what: str) -> FormatError:
+    """The error of a guide whose files cannot be trusted."""
+    return FormatError(path, "", f"the guide is damaged ({what}); train it again with `beacon train`")
+
+
+def _check_replaceable(target: Path) -> None:
+    """Raise unless the path is free, an empty folder, or a guide and nothing but a guide."""
+    if not target.exists():
+        return
+    names = {entry.name for entry in target.iterdir()} if target.is_dir() else None
+    if names == set():
+        return
+    if names is None or FACTS_FILE not in names:
+        raise BeaconError(f"{target} exists and is no guide; choose another name, or remove it first")
+    others = sorted(
+        name for name in names if name not in {FACTS_FILE, WEIGHTS_FILE} and not _is_leftover(name)
+    )
+    if others:
+        raise BeaconError(
+            f"{target} holds a guide and other files ({others[0]}); choose another name, or move them away"
+        )
+
+
+def _is_leftover(name: str) -> bool:
+    return name.startswith(f".{FACTS_FILE}-")
+
+
+def _replace_folder(new: Path, target: Path) -> None:
+    """Put one folder in another's place; the old one can be read under one of two names until it is done."""
+    previous = _previous(target)
+    if target.exists():
+        shutil.rmtree(previous, ignore_errors=True)
+        os.replace(target, previous)
+    try:
+        os.replace(new, target)
+    except OSError:
+        if previous.exists():
+            os.replace(previous, target)
+        raise
+    shutil.rmtree(previous, ignore_errors=True)
+
+
+def _previous(target: Path) -> Path:
+    """Where a guide stands while it is replaced; it is still there if the machine died just then."""
+    return target.with_name(f".{target.name}.previous")
+
+
+def _existing_folder(path: AnyPath) -> Path:
+    folder, previous = Path(path), _previous(Path(os.path.realpath(path)))
+    if not folder.exists():
+        if not previous.exists():
+            raise BeaconError(f"cannot read {folder}: no such folder; make a guide with `beacon train`")
+        folder = previous
+    for name in (FACTS_FILE, WEIGHTS_FILE):
+        if not (folder / name).is_file():
+            parts = f"a folder with {FACTS_FILE} and {WEIGHTS_FILE}"
+            raise FormatError(folder, "", f"expected a guide, {parts}; found no {name}")
+    return folder
+
+
+def _weights_bytes(tensors: Mapping[str, NDArray[Any]]) -> bytes:
+    save = _safetensors().save
+    data: bytes = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
+    return data
+
+
+def _read_weights(folder: Path, digest: object) -> dict[str, NDArray[Any]]:
+    load = _safetensors().load
+    try:
+        data = (folder / WEIGHTS_FILE).read_bytes()
+    except OSError as error:
+        raise BeaconError(f"cannot read {folder / WEIGHTS_FILE}: {_reason(error)}") from None
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise damaged(folder, f"{WEIGHTS_FILE} is not the one that {FACTS_FILE} was written for")
+    tensors: dict[str, NDArray[Any]] = load(data)
+    return tensors
+
+
+def _facts_text(kind: str, weights: bytes, facts: dict[str, Any]) -> str:
+    taken = sorted(set(facts) & set(RESERVED))
+    if taken or "fingerprint" not in facts:
+        raise ValueError(f"facts need a fingerprint and may not name {', '.join(RESERVED)}; found {taken}")
+    own = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "weights_sha256": hashlib.sha256(weights).hexdigest(),
+        "versions": _versions(),
+    }
+    return _json({**own, **DEFAULTS, **facts})
+
+
+def _read_facts(folder: Path) -> dict[str, Any]:
+    try:
+        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BeaconError(f"cannot read {folder / FACTS_FILE}: {_reason(error)}") from None
+    except ValueError:
+        raise damaged(folder, f"{FACTS_FILE} is no JSON") from None
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise FormatError(folder, FACTS_FILE, "expected the description of a guide, found something else")
+    if facts.get("version") != VERSION:
+        raise FormatError(
+            folder,
+            FACTS_FILE,
+            f"expected a guide of version {VERSION}, found {facts.get('version')!r}; "
+            "train it again with `beacon train`, or use the Beacon that made it",
+        )
+    missing = {"kind", "fingerprint", "weights_sha256", *DEFAULTS} - set(facts)
+    if missing:
+        raise damaged(folder, f"{FACTS_FILE} lacks {min(missing)!r}")
+    return facts
+
+
+def _json(facts: dict[str, Any]) -> str:
+    return json.dumps(facts, indent=2, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _plain(value: object) -> Any:
+    """Numpy's numbers as Python's own."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"JSON cannot hold {value!r}")
+
+
+def _versions() -> dict[str, str]:
+    """What made this guide; torch only where it took part."""
+    versions = {"beacon": __version__, "python": platform.python_version(), "numpy": np.__version__}
+    if "torch" in sys.modules:
+        versions["torch"] = str(sys.modules["torch"].__version__)
+    return versions
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.numpy  # noqa: PLC0415
+    except ImportError:
+        raise MissingDependencyError("safetensors", "a guide's file", "learn") from None
+    return safetensors.numpy
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
