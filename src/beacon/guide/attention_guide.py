@@ -75,6 +75,8 @@ class AttentionGuide:
         counts: NDArray[np.int64],
     ) -> NDArray[np.float32]:
         width = int(counts.max(initial=0))
+        if not width:  # nothing to ask the network
+            return self._tokens.unmoved(assignments)
         x, chosen, count = (
             widest(a, self.device) for a in (assignments, slots[:, :width], counts[:, np.newaxis])
         )

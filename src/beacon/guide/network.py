@@ -62,12 +62,14 @@ class CrossAttention(nn.Module):
 
     def forward(self, moves: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """[states, moves, embedding]; no mask: every state has the same number of keys."""
-        query, key, value = (
-            x.view(*x.shape[:2], self.heads, -1).transpose(1, 2) for x in (query, key, value)
-        )
+        query, key, value = (self._per_head(x) for x in (query, key, value))
         attended = F.scaled_dot_product_attention(query, key, value)
         added: Tensor = self.norm(moves + self.out(attended.transpose(1, 2).flatten(2)))
         return added
+
+    def _per_head(self, x: Tensor) -> Tensor:
+        """[states, heads, tokens, embedding / heads]"""
+        return x.view(*x.shape[:2], self.heads, x.shape[2] // self.heads).transpose(1, 2)
 
 
 class AttentionNetwork(nn.Module):

@@ -54,6 +54,12 @@ class TokenSpace:
         sizes = self.sizes[variables]
         return variables, torch.where(values < sizes, values, values - sizes)
 
+    def unmoved(self, assignments: NDArray[Any]) -> NDArray[np.float32]:
+        """[states, tokens] scores where nothing can move: every variable keeps its value."""
+        scores = np.zeros((len(assignments), self.num_tokens), dtype=np.float32)
+        np.put_along_axis(scores, self.starts.cpu().numpy() + assignments.astype(np.int64), 1, axis=1)
+        return scores
+
     def scores(self, assignments: Tensor, moves: Tensor, scores: Tensor, is_move: Tensor) -> Tensor:
         """[states, tokens] scores of all tokens from those of the moves; padding is left out.
 

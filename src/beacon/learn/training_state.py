@@ -1,4 +1,4 @@
-"""Where a training stands, in memory and on disk: one safetensors file with the rest as JSON in its header."""
+"""Where a training stands, in memory and on disk: a safetensors file with the rest as JSON in its header."""
 
 from __future__ import annotations
 
