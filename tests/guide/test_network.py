@@ -35,7 +35,7 @@ def slow_logit(network: AttentionNetwork, tokens: list[int], evidence: list[bool
     ]
     moved = raw
     for k in range(network.settings.attention_layers):
-        projected = np.array([dense("keys_values", token) for token in state])
+        projected = np.array([weights["keys_values.weight"] @ token for token in state])
         keys = projected[:, 2 * k * size : (2 * k + 1) * size]
         values = projected[:, (2 * k + 1) * size : (2 * k + 2) * size]
         query = dense(f"attention.{k}.query", moved)

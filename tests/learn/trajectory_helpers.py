@@ -39,7 +39,8 @@ def walk_trajectories(
 def best_assignment(model: GraphicalModel, evidence: dict[int, int]) -> NDArray[np.int64]:
     choices = [[evidence[i]] if i in evidence else range(d) for i, d in enumerate(model.domain_sizes)]
     rows = np.array(list(itertools.product(*choices)))
-    best: NDArray[np.int64] = rows[model.log_scores(rows).argmax()]
+    scores = sum(factor.log_table[tuple(rows[:, i] for i in factor.scope)] for factor in model.factors)
+    best: NDArray[np.int64] = rows[np.argmax(scores)]
     return best
 
 

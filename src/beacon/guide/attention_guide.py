@@ -102,7 +102,6 @@ class AttentionGuide:
         cls, model: GraphicalModel, checkpoint: Checkpoint, device: str | torch.device = "auto"
     ) -> AttentionGuide:
         """The guide of a folder that has been read."""
-        own = ("fingerprint", "format", "kind", "network", "version", "versions", "weights_sha256")
         try:
             network = AttentionNetwork(
                 int(model.domain_sizes.sum()), NetworkSettings(**checkpoint.facts["network"])
@@ -110,5 +109,5 @@ class AttentionGuide:
             network.load_state_dict({name: torch.tensor(a) for name, a in checkpoint.tensors.items()})
         except (KeyError, TypeError, RuntimeError, UsageError) as error:
             reason = str(error).splitlines()[0]
-            raise damaged("guide", f"its weights do not fit its settings: {reason}") from None
-        return cls(model, network, device, {k: v for k, v in checkpoint.facts.items() if k not in own})
+            raise damaged(checkpoint.path, f"its weights do not fit its settings: {reason}") from None
+        return cls(model, network, device, checkpoint.own_facts)

@@ -38,12 +38,19 @@ AnyPath = str | os.PathLike[str]
 class Checkpoint:
     """What a guide's folder holds."""
 
+    path: Path
+    """The folder, for messages."""
     kind: str
     """Which guide it is: fast, attention or frequency."""
     tensors: dict[str, NDArray[Any]]
     """The weights by name."""
     facts: dict[str, Any]
     """``fingerprint`` of the model, ``settings``, ``tuned`` settings, training ``history`` and the rest."""
+
+    @property
+    def own_facts(self) -> dict[str, Any]:
+        """The facts that a guide hands to :func:`save_checkpoint` to be saved again."""
+        return {name: fact for name, fact in self.facts.items() if name not in RESERVED}
 
 
 def save_checkpoint(
@@ -79,7 +86,7 @@ def load_checkpoint(path: AnyPath, model: GraphicalModel) -> Checkpoint:
             f"{folder}: this guide is for another model: its fingerprint is {facts['fingerprint']}, "
             f"the model's is {model.fingerprint}; train one for this model with `beacon train`"
         )
-    return Checkpoint(facts["kind"], _read_weights(folder, facts["weights_sha256"]), facts)
+    return Checkpoint(folder, facts["kind"], _read_weights(folder, facts["weights_sha256"]), facts)
 
 
 def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Guide:

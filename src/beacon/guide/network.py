@@ -81,7 +81,7 @@ class AttentionNetwork(nn.Module):
         self.settings = settings
         self.tokens = nn.Embedding(num_tokens, size)
         self.evidence = nn.Parameter(torch.zeros(size))
-        self.keys_values = nn.Linear(size, layers * 2 * size)
+        self.keys_values = nn.Linear(size, layers * 2 * size, bias=False)  # softmax and `out` undo a bias
         self.attention = nn.ModuleList(CrossAttention(settings) for _ in range(layers))
         self.project = nn.Linear(2 * size, settings.width)
         self.blocks = nn.ModuleList(nn.Linear(settings.width, settings.width) for _ in range(settings.blocks))
