@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.guidance import Guidance, as_guidance, checked_scores
+from beacon.search.guided_run import check_can_be_guided
 from beacon.search.propagate import with_implied
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search, num_threads
@@ -19,7 +21,7 @@ from beacon.search.state import rebuild
 from beacon.search.stop import MaxSteps, Stop, check_bounded
 from beacon.search.strategy import Strategy, make_strategy
 from beacon.search.trace import Trace
-from beacon.search.warm_up import warm_up
+from beacon.search.warm_up import warm_up, warm_up_guided
 
 
 class SearchBatch:
@@ -47,14 +49,14 @@ class SearchBatch:
         self.evidences = [resolve_evidence(model, query) for query in queries]
         self.seed = seed
         self.threads = num_threads(threads)
-        plan = make_strategy(strategy).fitted(self.flat)
-        warm_up(plan)
+        self.strategy = make_strategy(strategy).fitted(self.flat)
+        warm_up(self.strategy)
         starts = first_assignments(model, start, self.evidences)
         self.searches = [
             Search(
                 self.flat,
                 with_implied(self.flat, evidence, first) if propagate else evidence,
-                plan,
+                self.strategy,
                 first,
                 seed,
             )
@@ -62,18 +64,38 @@ class SearchBatch:
         ]
         self._reasons = ["steps"] * len(self.searches)
 
-    def run(self, steps: int) -> None:
-        """Advance every search by so many steps (fewer for one that is proved optimal)."""
-        self._each(lambda search: search.run(MaxSteps(search.steps + steps)))
+    def run(self, steps: int, scores: ArrayLike | None = None, weight: float | Guidance = 0.0) -> None:
+        """Advance every search by so many steps (fewer for one that is proved optimal).
 
-    def run_until(self, stop: Stop) -> None:
+        ``scores`` [queries, moves] are a guide's, fresh or from earlier states; ``weight`` is their share in
+        the choice of moves, or a whole :class:`Guidance`. Only Greedy and GLS+ can be guided.
+        """
+        self._each(lambda search: MaxSteps(search.steps + steps), scores, as_guidance(weight))
+
+    def run_until(self, stop: Stop, scores: ArrayLike | None = None, weight: float | Guidance = 0.0) -> None:
         """Let every search run freely until ``stop``, whose steps count from its beginning."""
         check_bounded(stop)
-        self._each(lambda search: search.run(stop))
+        self._each(lambda _: stop, scores, as_guidance(weight))
 
-    def _each(self, action: Callable[[Search], str]) -> None:
+    def _each(self, stop: Callable[[Search], Stop], scores: ArrayLike | None, guidance: Guidance) -> None:
+        rows = self._rows_of_scores(scores, guidance)
+
+        def advance(search: Search, row: NDArray[np.float32] | None) -> str:
+            return search.run(stop(search), scores=row, guidance=guidance)
+
         with ThreadPoolExecutor(self.threads) as executor:
-            self._reasons = list(executor.map(action, self.searches))
+            self._reasons = list(executor.map(advance, self.searches, rows))
+
+    def _rows_of_scores(
+        self, scores: ArrayLike | None, guidance: Guidance
+    ) -> Sequence[NDArray[np.float32] | None]:
+        """Each query's scores, checked; None for all where there is no guide."""
+        if scores is None:
+            return [None] * len(self.searches)
+        check_can_be_guided(self.strategy)
+        if guidance.is_heeded:
+            warm_up_guided()
+        return list(checked_scores(scores, len(self.searches), self.flat.num_moves))
 
     @property
     def assignments(self) -> NDArray[np.int64]:

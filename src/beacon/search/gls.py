@@ -12,7 +12,7 @@ from beacon.search.greedy import restart
 from beacon.search.jit import inlined, kernel
 from beacon.search.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
 from beacon.search.max_tree import collect_top, set_leaf, tree_top
-from beacon.search.state import SearchState, rebuild
+from beacon.search.state import SearchState, rebuild, worst_loss
 
 
 class GlsConstants(NamedTuple):
@@ -76,6 +76,8 @@ def _penalise_entry(model: FlatModel, state: SearchState, constants: GlsConstant
         if state.is_free[variable]:
             state.local_scores[model.move_starts[variable] + state.assignment[variable]] -= weight
             set_leaf(state.gains, state.gain_levels, variable, state.gains[variable] + weight)
+            if len(state.losses) > 0:
+                set_leaf(state.losses, state.gain_levels, variable, worst_loss(model, state, variable))
 
 
 @kernel
@@ -105,13 +107,26 @@ def _penalise(model: FlatModel, state: SearchState, constants: GlsConstants) -> 
 
 
 @inlined
-def _restart_is_due(state: SearchState, constants: GlsConstants) -> bool:
+def restart_is_due(state: SearchState, constants: GlsConstants) -> bool:
+    """Is it time for a regular restart, or for one because nothing better has come?"""
     counters, interval = state.counters[0], constants.restart_interval
     if interval > 0 and counters["steps"] % interval == 0:
         return True
     idle_steps = counters["steps"] - max(counters["best_step"], counters["last_restart"])
     limit = constants.restart_idle * counters["num_free"]
     return bool(limit > 0 and idle_steps >= limit)
+
+
+@inlined
+def leave_optimum(model: FlatModel, state: SearchState, constants: GlsConstants) -> bool:
+    """What GLS+ does at a local optimum; False if no entry is worth a penalty."""
+    counters = state.counters[0]
+    counters["local_optima"] += 1
+    if tree_top(state.factor_utilities, state.utility_levels) <= 0:
+        return False
+    counters["work"] += 2
+    _penalise(model, state, constants)
+    return True
 
 
 @kernel
@@ -122,15 +137,11 @@ def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limit
     while verdict == RUNNING and may_continue(state, limits):
         if tree_top(state.gains, state.gain_levels) > EPSILON:
             climb(model, state, True)
-            if _restart_is_due(state, constants):
+            if restart_is_due(state, constants):
                 clear_penalties(model, state, constants)
                 restart(model, state)
-        else:
-            counters["local_optima"] += 1
-            if tree_top(state.factor_utilities, state.utility_levels) <= 0:
-                return STALLED  # no entry is worth a penalty
-            counters["work"] += 2
-            _penalise(model, state, constants)
+        elif not leave_optimum(model, state, constants):
+            return STALLED
         if counters["best_step"] == counters["steps"]:
             verdict = outcome(state, limits)
     return verdict

@@ -18,6 +18,12 @@ def restart(model: FlatModel, state: SearchState) -> None:
     """Go on from a uniformly random assignment. Cost: that of a rebuild."""
     save_all_best(state)
     randomise(model, state)
+    begin_again(model, state)
+
+
+@inlined
+def begin_again(model: FlatModel, state: SearchState) -> None:
+    """Go on from an assignment that was put in place of the current one."""
     rebuild(model, state)
     state.counters[0]["last_restart"] = state.counters[0]["steps"]
     state.counters[0]["work"] += len(model.scopes)

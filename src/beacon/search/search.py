@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
 from beacon.search.costs import set_tops
+from beacon.search.guidance import Guidance
+from beacon.search.guided_run import check_can_be_guided, guided_advance, with_losses
 from beacon.search.incumbent import first_best, save_all_best
 from beacon.search.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
 from beacon.search.state import draw_assignment, new_state, rebuild
@@ -55,6 +57,7 @@ class Search:
         first_best(self.state)
         self._recorder = TraceRecorder()
         self._work = FIRST_WORK
+        self._advance: Callable[[Limits], int]
         self._recorder.fetch(self.state, 0, 0.0, 0.0)
 
     @property
@@ -99,9 +102,15 @@ class Search:
         stop: Stop,
         cancelled: threading.Event | None = None,
         on_improvement: Callable[[Search], None] | None = None,
+        scores: NDArray[np.float32] | None = None,
+        guidance: Guidance | None = None,
     ) -> str:
-        """Search until ``stop`` and say why it ended; step limits count from the search's beginning."""
+        """Search until ``stop`` and say why it ended; step limits count from the search's beginning.
+
+        ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded.
+        """
         began = perf_counter()
+        self._heed(scores, guidance or Guidance())
         before = self.seconds
         while (reason := self._reason_to_stop(stop, cancelled, perf_counter() - began)) is None:
             known = len(self._recorder.chunks)
@@ -130,13 +139,23 @@ class Search:
         first_step, first_work, began = self.steps, self._work_done(), perf_counter()
         last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
         limits = Limits(int(min(last_step, NO_LIMIT)), first_work + self._work, float(stop.target))
-        verdict = self.strategy.advance(self.model, self.state, limits)
+        verdict = self._advance(limits)
         spent = max(perf_counter() - began, 1e-6)
         self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
         rate = (self._work_done() - first_work + 1) / spent
         goal = min(CALL_SECONDS, max(seconds_left - spent, CALL_SECONDS / 10))
         self._work = int(np.clip(rate * goal, 1, 4 * self._work))
         return verdict
+
+    def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance) -> None:
+        """Let a guide have its say from now on; without scores, let the strategy search by itself."""
+        if scores is None or not guidance.is_heeded:
+            self._advance = lambda limits: self.strategy.advance(self.model, self.state, limits)
+            return
+        check_can_be_guided(self.strategy)
+        if guidance.weight > 0:
+            self.state = with_losses(self.model, self.state)
+        self._advance = guided_advance(self.strategy, self.model, self.state, scores, guidance)
 
     def _work_done(self) -> int:
         return int(self.state.counters[0]["work"])

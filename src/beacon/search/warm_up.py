@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from functools import cache
 
+import numpy as np
+
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.guidance import Guidance
 from beacon.search.propagate import with_implied
 from beacon.search.search import Search
 from beacon.search.stop import MaxSteps
-from beacon.search.strategy import Auto, Strategy
+from beacon.search.strategy import Auto, GlsPlus, Strategy
 
 
 def warm_up(strategy: Strategy) -> None:
@@ -19,11 +22,22 @@ def warm_up(strategy: Strategy) -> None:
 
 
 @cache
+def warm_up_guided() -> None:
+    """The same for guided search, whose kernels are one for all strategies that can be guided."""
+    search = _small_search(GlsPlus(restart_interval=20))
+    scores = np.full(search.model.num_moves, 0.5, dtype=np.float32)
+    search.run(MaxSteps(50), scores=scores, guidance=Guidance())
+
+
+@cache
 def _warm_up(kind: type[Strategy]) -> None:
+    search = _small_search(Auto(first_round=1) if kind is Auto else kind())  # the mix comes to every arm
+    search.run(MaxSteps(50))
+    search.best_assignment  # noqa: B018 - loads its kernel
+
+
+def _small_search(strategy: Strategy) -> Search:
     frustrated = [((0, 1), [0.0, -1.0, -1.0, 0.0]), ((0, 1), [-1.0, 0.0, 0.0, -1.0])]  # never proved optimal
     wide = ((0, 1, 2), [float(-k) for k in range(7)] + [-math.inf])
     flat = compile_model(GraphicalModel.from_tables([2, 2, 2], [*frustrated, wide]))
-    strategy = Auto(first_round=1) if kind is Auto else kind()  # so that the mix comes to every arm
-    search = Search(flat, with_implied(flat, {}, None), strategy)
-    search.run(MaxSteps(50))
-    search.best_assignment  # noqa: B018 - loads its kernel
+    return Search(flat, with_implied(flat, {}, None), strategy)

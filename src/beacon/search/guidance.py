@@ -1,0 +1,101 @@
+"""How a search heeds a guide: settings that check themselves, and a guide's scores as kernels take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beacon.errors import UsageError
+from beacon.model.flat import FlatModel
+from beacon.search.max_tree import LOWEST, level_starts
+
+Candidates = Literal["all", "improving"]
+RestartFrom = Literal["random", "guide"]
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """The rule of guided selection; see docs/engine.md."""
+
+    weight: float = 0.5
+    """λ: the guide's share in the choice of a move; 0: the strategy alone, 1: the guide alone."""
+    candidates: Candidates = "improving"
+    """Choose among all moves, or only among those that gain."""
+    stall: float = 1.0
+    """With all moves as candidates: restart after so many steps per free variable without a new best;
+    0: never."""
+    restart_from: RestartFrom = "random"
+    """Restart at a uniformly random assignment, or at one drawn from the guide's scores."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        if not 0 <= self.weight <= 1:
+            raise UsageError(f"the weight of a guide must lie in 0..1; found {self.weight}")
+        if not self.stall >= 0:
+            raise UsageError(f"stall must be 0 or more; found {self.stall}")
+        for name, kind in (("candidates", Candidates), ("restart_from", RestartFrom)):
+            if getattr(self, name) not in get_args(kind):
+                found = getattr(self, name)
+                raise UsageError(f"{name} must be {' or '.join(map(repr, get_args(kind)))}; found {found!r}")
+
+    @property
+    def is_heeded(self) -> bool:
+        """Would a search with these settings do anything that it does not do by itself?"""
+        return self.weight > 0 or self.restart_from == "guide"
+
+    def constants(self) -> GuidanceConstants:
+        """The settings as the kernel takes them."""
+        return GuidanceConstants(
+            weight=float(self.weight),
+            improving_only=self.candidates == "improving",
+            stall=float(self.stall) if self.candidates == "all" and self.weight > 0 else 0.0,
+            restart_from_guide=self.restart_from == "guide",
+        )
+
+
+class GuidanceConstants(NamedTuple):
+    """The numbers of guided selection as its kernel takes them."""
+
+    weight: float
+    """The guide's share; 0: moves are chosen as without a guide."""
+    improving_only: bool
+    """Choose only among moves that gain?"""
+    stall: float
+    """Restart after so many steps per free variable without a new best; 0: never."""
+    restart_from_guide: bool
+    """Draw restarts from the scores, or uniformly?"""
+
+
+class Advice(NamedTuple):
+    """A guide's scores for one search."""
+
+    scores: NDArray[np.float32]
+    """[moves] how likely each value is the reference's, that of the current value included."""
+    top_scores: NDArray[np.float32]
+    """Max tree over variables: the largest score among the moves of each (LOWEST if it is fixed)."""
+
+
+def new_advice(model: FlatModel, scores: NDArray[np.float32]) -> Advice:
+    """Room for the tree over a guide's scores."""
+    return Advice(scores, np.full(level_starts(model.num_variables)[-1], LOWEST, dtype=np.float32))
+
+
+def as_guidance(weight: float | Guidance) -> Guidance:
+    """Guidance of a weight, all else by default; guidance passes through."""
+    return weight if isinstance(weight, Guidance) else Guidance(weight=weight)
+
+
+def checked_scores(scores: ArrayLike, num_queries: int, num_moves: int) -> NDArray[np.float32]:
+    """Scores in the shape and range that kernels rely on."""
+    rows = np.ascontiguousarray(scores, dtype=np.float32)
+    if rows.shape != (num_queries, num_moves):
+        raise UsageError(
+            f"expected scores for {num_queries} queries of {num_moves} moves (variable, value) each; "
+            f"found an array of shape {rows.shape}"
+        )
+    if rows.size and not (rows.min() >= 0 and rows.max() <= 1):  # not true for nan either
+        raise UsageError(f"scores must lie in 0..1; found {rows.min():g} to {rows.max():g}")
+    return rows

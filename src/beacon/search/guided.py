@@ -1,0 +1,128 @@
+"""Greedy and GLS+ with a guide: its scores have a say in the choice of moves and of restarts."""
+
+from __future__ import annotations
+
+from beacon.model.flat import FlatModel
+from beacon.search.flip import REFRESH_STEPS, best_value, flip
+from beacon.search.gls import GlsConstants, clear_penalties, leave_optimum, restart_is_due
+from beacon.search.greedy import MAX_IDLE_RESTARTS, begin_again
+from beacon.search.guidance import Advice, GuidanceConstants
+from beacon.search.incumbent import save_all_best
+from beacon.search.jit import inlined, kernel
+from beacon.search.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
+from beacon.search.max_tree import pick_top, tree_top
+from beacon.search.rng import random_below
+from beacon.search.select import build_top_scores, select_move, update_top_score
+from beacon.search.state import SearchState, build_losses, randomise, rebuild
+
+CHANCES = 1 << 32
+
+
+@kernel
+def begin_losses(model: FlatModel, state: SearchState) -> None:
+    """:func:`build_losses` for Python to call."""
+    build_losses(model, state)
+
+
+@inlined
+def _draw_value(model: FlatModel, state: SearchState, advice: Advice, variable: int) -> int:
+    """A value with a probability proportional to its score; uniformly if all scores are 0."""
+    start, size, total = model.move_starts[variable], model.domain_sizes[variable], 0.0
+    for value in range(size):
+        total += float(advice.scores[start + value])
+    if total <= 0.0:
+        return random_below(state.rng, size)
+    left = total * random_below(state.rng, CHANCES) / CHANCES
+    chosen = 0
+    for value in range(size):
+        score = float(advice.scores[start + value])
+        if score > 0.0:
+            chosen = value
+            if left < score:
+                break
+            left -= score
+    return chosen
+
+
+@kernel
+def draw_from_scores(model: FlatModel, state: SearchState, advice: Advice) -> None:
+    """Draw every free variable's value from its scores."""
+    for i in range(len(state.assignment)):
+        if state.is_free[i]:
+            state.assignment[i] = _draw_value(model, state, advice, i)
+
+
+@kernel
+def _restart(
+    model: FlatModel,
+    state: SearchState,
+    advice: Advice,
+    guidance: GuidanceConstants,
+    constants: GlsConstants,
+) -> None:
+    """Go on without penalties from a fresh assignment. Cost: that of a rebuild."""
+    if len(state.penalties) > 0:
+        clear_penalties(model, state, constants)
+    save_all_best(state)
+    if guidance.restart_from_guide:
+        draw_from_scores(model, state, advice)
+    else:
+        randomise(model, state)
+    begin_again(model, state)
+    build_top_scores(model, state, advice)
+
+
+@inlined
+def _climb(
+    model: FlatModel, state: SearchState, advice: Advice, guidance: GuidanceConstants, penalising: bool
+) -> None:
+    """Make the move that guide and strategy choose together, or the strategy alone if the weight is 0."""
+    if guidance.weight > 0.0:
+        variable, value = select_move(model, state, advice, guidance)
+    else:
+        variable = pick_top(state.gains, state.gain_levels, EPSILON, state.rng)
+        value = best_value(model, state, variable)
+    flip(model, state, variable, value, penalising)
+    update_top_score(model, state, advice, variable)
+    if state.counters[0]["steps"] % REFRESH_STEPS == 0:
+        rebuild(model, state)
+
+
+@inlined
+def _is_stalled(state: SearchState, guidance: GuidanceConstants) -> bool:
+    counters, limit = state.counters[0], guidance.stall * state.counters[0]["num_free"]
+    idle_steps = counters["steps"] - max(counters["best_step"], counters["last_restart"])
+    return bool(limit > 0 and idle_steps >= limit)
+
+
+@kernel
+def run_guided(
+    model: FlatModel,
+    state: SearchState,
+    advice: Advice,
+    guidance: GuidanceConstants,
+    constants: GlsConstants,
+    limits: Limits,
+) -> int:
+    """Run GLS+ if the state has penalties, else Greedy, until a limit is reached."""
+    counters = state.counters[0]
+    penalising = len(state.penalties) > 0
+    verdict = outcome(state, limits)
+    while verdict == RUNNING and may_continue(state, limits):
+        if tree_top(state.gains, state.gain_levels) > EPSILON:
+            _climb(model, state, advice, guidance, penalising)
+            counters["idle_restarts"] = 0
+            if _is_stalled(state, guidance) or (penalising and restart_is_due(state, constants)):
+                _restart(model, state, advice, guidance, constants)
+        elif penalising:
+            if not leave_optimum(model, state, constants):
+                return STALLED
+        else:
+            counters["local_optima"] += 1
+            counters["idle_restarts"] += 1
+            if counters["idle_restarts"] > MAX_IDLE_RESTARTS:
+                return STALLED
+            _restart(model, state, advice, guidance, constants)
+        if counters["best_step"] == counters["steps"]:
+            verdict = outcome(state, limits)
+    return verdict
