@@ -52,12 +52,24 @@ def test_max_runtime_stops_a_search_that_would_go_on_for_ever() -> None:
     assert 0 < search.seconds < 5
 
 
-def test_max_runtime_counts_each_run_by_itself() -> None:
+def test_max_runtime_counts_from_the_beginning_of_the_search() -> None:
     search = grid_search()
     search.run(MaxRuntime(0.02))
     before = search.steps
     assert search.run(MaxRuntime(0.02)) == "seconds"
+    assert search.steps == before
+    search.run(MaxRuntime(search.seconds + 0.02))
     assert search.steps > before
+
+
+def test_time_spent_elsewhere_is_charged() -> None:
+    search = grid_search()
+    search.charge(1.0)
+    assert search.run(MaxRuntime(0.5)) == "seconds"
+    assert search.steps == 0
+    assert search.run(MaxSteps(10)) == "steps"
+    assert search.seconds >= 1.0
+    assert (search.trace.seconds[1:] >= 1.0).all()
 
 
 def test_no_time_makes_no_step() -> None:

@@ -16,12 +16,18 @@ Generators = np.random.Generator | Sequence[np.random.Generator]
 
 
 def guided_starts(moves: Moves, guide: Guide, states: StateBatch) -> NDArray[np.int64]:
-    """[states, variables] where to begin after one scoring of the given (random) assignments.
+    """[states, variables] where to begin after one scoring of the given (random) assignments."""
+    return starts_from_scores(moves, guide, guide.score(states), states)
+
+
+def starts_from_scores(
+    moves: Moves, guide: Guide, scores: NDArray[np.float32], states: StateBatch
+) -> NDArray[np.int64]:
+    """[states, variables] where a guide that scores these states so would begin.
 
     A guide of the evidence alone names the most likely value of every variable. With any other, each
     variable whose best move scores above one half takes that value, and the rest stay as they are.
     """
-    scores = guide.score(states)
     if isinstance(guide, EvidenceGuide):
         return np.where(states.observed, states.assignments, moves.best_values(scores))
     return confident_starts(moves, scores, states)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.model.evidence import Evidence, resolve_evidence
-from beacon.model.flat import compile_model
+from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.guidance import Guidance, as_guidance, checked_scores
 from beacon.search.guided_run import check_can_be_guided
@@ -70,32 +71,39 @@ class SearchBatch:
         ``scores`` [queries, moves] are a guide's, fresh or from earlier states; ``weight`` is their share in
         the choice of moves, or a whole :class:`Guidance`. Only Greedy and GLS+ can be guided.
         """
-        self._each(lambda search: MaxSteps(search.steps + steps), scores, as_guidance(weight))
+        stops = [MaxSteps(search.steps + steps) for search in self.searches]
+        self.run_each(stops, scores, as_guidance(weight))
 
     def run_until(self, stop: Stop, scores: ArrayLike | None = None, weight: float | Guidance = 0.0) -> None:
-        """Let every search run freely until ``stop``, whose steps count from its beginning."""
+        """Let every search run freely until ``stop``, whose limits count from its beginning."""
         check_bounded(stop)
-        self._each(lambda _: stop, scores, as_guidance(weight))
+        self.run_each([stop] * len(self.searches), scores, as_guidance(weight))
 
-    def _each(self, stop: Callable[[Search], Stop], scores: ArrayLike | None, guidance: Guidance) -> None:
-        rows = self._rows_of_scores(scores, guidance)
+    def run_each(
+        self,
+        stops: Sequence[Stop],
+        scores: ArrayLike | None = None,
+        guidance: Guidance | None = None,
+        on_improvement: Callable[[Search], None] | None = None,
+    ) -> list[str]:
+        """Let each search run until a stop of its own, and say why each ended; Ctrl-C ends them all."""
+        guidance = guidance or Guidance()
+        rows = rows_of_scores(scores, len(self.searches), self.flat, self.strategy, guidance)
+        cancelled = threading.Event()
 
-        def advance(search: Search, row: NDArray[np.float32] | None) -> str:
-            return search.run(stop(search), scores=row, guidance=guidance)
+        def advance(search: Search, stop: Stop, row: NDArray[np.float32] | None) -> str:
+            return search.run(stop, cancelled, on_improvement, row, guidance)
 
         with ThreadPoolExecutor(self.threads) as executor:
-            self._reasons = list(executor.map(advance, self.searches, rows))
-
-    def _rows_of_scores(
-        self, scores: ArrayLike | None, guidance: Guidance
-    ) -> Sequence[NDArray[np.float32] | None]:
-        """Each query's scores, checked; None for all where there is no guide."""
-        if scores is None:
-            return [None] * len(self.searches)
-        check_can_be_guided(self.strategy)
-        if guidance.is_heeded:
-            warm_up_guided()
-        return list(checked_scores(scores, len(self.searches), self.flat.num_moves))
+            futures = [
+                executor.submit(advance, *each) for each in zip(self.searches, stops, rows, strict=True)
+            ]
+            try:
+                wait(futures, return_when=FIRST_EXCEPTION)
+            finally:
+                cancelled.set()  # changes nothing but after Ctrl-C or an error
+                self._reasons = [future.result() for future in futures]
+        return self._reasons
 
     @property
     def assignments(self) -> NDArray[np.int64]:
@@ -148,3 +156,19 @@ class SearchBatch:
         current = local[self.flat.move_starts[:-1] + search.state.assignment]
         gains: NDArray[np.float64] = local - np.repeat(current, self.flat.domain_sizes)
         return gains
+
+
+def rows_of_scores(
+    scores: ArrayLike | None,
+    num_queries: int,
+    model: FlatModel,
+    strategy: Strategy,
+    guidance: Guidance | None,
+) -> Sequence[NDArray[np.float32] | None]:
+    """Each query's scores, checked; None for all where there is no guide."""
+    if scores is None:
+        return [None] * num_queries
+    check_can_be_guided(strategy)
+    if (guidance or Guidance()).is_heeded:
+        warm_up_guided()
+    return list(checked_scores(scores, num_queries, model.num_moves))

@@ -105,22 +105,25 @@ class Search:
         scores: NDArray[np.float32] | None = None,
         guidance: Guidance | None = None,
     ) -> str:
-        """Search until ``stop`` and say why it ended; step limits count from the search's beginning.
+        """Search until ``stop`` and say why it ended; its limits count from the search's beginning.
 
         ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded.
         """
-        began = perf_counter()
+        began = perf_counter() - self.seconds
         self._heed(scores, guidance or Guidance())
-        before = self.seconds
         while (reason := self._reason_to_stop(stop, cancelled, perf_counter() - began)) is None:
             known = len(self._recorder.chunks)
             verdict = self._call_kernel(stop, stop.seconds - (perf_counter() - began))
-            self.seconds = before + perf_counter() - began
+            self.seconds = perf_counter() - began
             if on_improvement and len(self._recorder.chunks) > known:
                 on_improvement(self)
             if verdict != RUNNING:
                 return REASONS[verdict]
         return reason
+
+    def charge(self, seconds: float) -> None:
+        """Count time that was spent on this search elsewhere, such as a guide's."""
+        self.seconds += seconds
 
     def _reason_to_stop(self, stop: Stop, cancelled: threading.Event | None, elapsed: float) -> str | None:
         if not self.state.is_free.any():

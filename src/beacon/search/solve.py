@@ -6,9 +6,13 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
+from numpy.typing import ArrayLike
+
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.batch import rows_of_scores
+from beacon.search.guidance import Guidance
 from beacon.search.propagate import with_implied
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search, num_threads
@@ -66,13 +70,17 @@ def solve_many(
     threads: int | None = None,
     on_result: Callable[[int, Result], None] | None = None,
     on_improvement: Callable[[Search], None] | None = None,
+    scores: ArrayLike | None = None,
+    guidance: Guidance | None = None,
+    spent_seconds: float = 0.0,
 ) -> list[Result]:
     """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
 
     A query's result depends on the model, its evidence, its start and the seed, not on its place in the
     list or the number of threads (as long as the stop counts steps, not seconds). ``on_result`` hears of
     each result as it comes. Ctrl-C ends all searches and returns what they have. With ``propagate``, values
-    that the evidence implies are fixed before the search.
+    that the evidence implies are fixed before the search. ``scores`` [queries, moves] are a guide's, heeded
+    as ``guidance`` says; each query is charged the seconds that were spent on making them.
     """
     check_bounded(stop)
     resolved = [resolve_evidence(model, evidence) for evidence in evidences]
@@ -80,13 +88,15 @@ def solve_many(
     flat = compile_model(model, log_zero)
     plan = make_strategy(strategy).fitted(flat)
     warm_up(plan)
+    rows = rows_of_scores(scores, len(resolved), flat, plan, guidance)
     cancelled = threading.Event()
 
     def solve_one(query: int) -> Result:
         evidence, first = resolved[query], starts[query]
         fixed = with_implied(flat, evidence, first) if propagate else evidence
         search = Search(flat, fixed, plan, first, seed)
-        reason = search.run(stop, cancelled, on_improvement)
+        search.charge(spent_seconds)
+        reason = search.run(stop, cancelled, on_improvement, rows[query], guidance)
         return checked_result(model, evidence, search, seed, reason)
 
     with ThreadPoolExecutor(num_threads(threads)) as executor:

@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import EvidenceError, UsageError
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.rng import stream
+
+START_STREAM = 7  # apart from the stream of the search itself
 
 Start = Literal["random"] | ArrayLike
 
@@ -36,6 +39,14 @@ def first_assignments(
     if len(rows) != len(evidences):
         raise UsageError(f"expected one start for each of {len(evidences)} queries; found {len(rows)}")
     return [_checked(model, row, evidence) for row, evidence in zip(rows, evidences, strict=True)]
+
+
+def random_start(model: GraphicalModel, evidence: Mapping[int, int], seed: int) -> NDArray[np.int64]:
+    """A uniformly random assignment with the evidence in place; it depends on seed and evidence alone."""
+    rng = np.random.default_rng([START_STREAM, *stream(seed, evidence).tolist()])
+    assignment: NDArray[np.int64] = rng.integers(0, model.domain_sizes, dtype=np.int64)
+    assignment[list(evidence)] = list(evidence.values())
+    return assignment
 
 
 def _checked(model: GraphicalModel, row: NDArray[np.int64], evidence: Mapping[int, int]) -> NDArray[np.int64]:

@@ -1,0 +1,130 @@
+"""Many guided searches in step: score them together, let them run on these scores, score again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.guide.evidence_guide import EvidenceGuide
+from beacon.guide.guide import Guide, States
+from beacon.guide.moves import Moves
+from beacon.guide.start import starts_from_scores
+from beacon.guide.use import GuideUse
+from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.graphical_model import GraphicalModel
+from beacon.search.batch import SearchBatch
+from beacon.search.result import Result
+from beacon.search.search import Search
+from beacon.search.start import Start, first_assignments, random_start
+from beacon.search.stop import MaxSteps, Stop, check_bounded
+from beacon.search.strategy import Strategy
+
+Listener = Callable[[Search], None]
+
+
+class GuidedBatch:
+    """One guided search per query; each is charged its share of every scoring, in seconds."""
+
+    def __init__(
+        self,
+        model: GraphicalModel,
+        queries: Iterable[Evidence],
+        guide: Guide,
+        use: GuideUse,
+        strategy: str | Strategy = "gls+",
+        start: Start = "random",
+        seed: int = 0,
+        *,
+        propagate: bool = True,
+        log_zero: float | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Place every search where the guide would begin, or at ``start``."""
+        began = perf_counter()
+        self.guide, self.use = guide, use
+        evidences = [resolve_evidence(model, query) for query in queries]
+        self.scores: NDArray[np.float32] | None = None
+        if use.start == "guide":
+            start, self.scores = guided_start(model, evidences, guide, start, seed)
+        self.batch = SearchBatch(
+            model, evidences, strategy, start, seed, propagate=propagate, log_zero=log_zero, threads=threads
+        )
+        self._interval = float(use.refresh)
+        self._charge(range(len(evidences)), perf_counter() - began)
+
+    @property
+    def _scores_last(self) -> bool:
+        """Are scores never made anew?"""
+        return self.use.refresh == 0 or isinstance(self.guide, EvidenceGuide)
+
+    @property
+    def results(self) -> list[Result]:
+        """The best of each search so far, re-scored."""
+        return self.batch.results
+
+    def run_until(self, stop: Stop, on_improvement: Listener | None = None) -> None:
+        """Let every search run until ``stop``, whose limits count from its beginning, scoring included."""
+        check_bounded(stop)
+        guidance, num_queries = self.use.guidance, len(self.batch.searches)
+        if not guidance.is_heeded:
+            self.batch.run_each([stop] * num_queries, on_improvement=on_improvement)
+            return
+        unfinished: Sequence[int] = range(num_queries)
+        while unfinished:
+            self._score(unfinished)
+            goals = [self._next_scoring(search.steps) for search in self.batch.searches]
+            stops = [stop | goal for goal in goals]
+            reasons = self.batch.run_each(stops, self.scores, guidance, on_improvement)
+            unfinished = [
+                query for query in unfinished if reasons[query] == "steps" and goals[query].steps < stop.steps
+            ]
+            self._interval *= self.use.refresh_growth
+
+    def _next_scoring(self, steps: int) -> Stop:
+        return Stop() if self._scores_last else MaxSteps(steps + int(self._interval))
+
+    def _score(self, queries: Sequence[int]) -> None:
+        """Score where these searches stand; scores of the evidence alone, or of the start, may stand."""
+        if self.scores is not None and self._scores_last:
+            return
+        began = perf_counter()
+        states = States(self.batch.assignments[queries], self.batch.observed[queries])
+        rows = self.guide.score(states)
+        if self.scores is None:
+            self.scores = np.zeros((len(self.batch.searches), rows.shape[1]), dtype=np.float32)
+        self.scores[queries] = rows
+        self._charge(queries, perf_counter() - began)
+
+    def _charge(self, queries: Sequence[int], seconds: float) -> None:
+        for query in queries:
+            self.batch.searches[query].charge(seconds / len(queries))
+
+
+def guided_start(
+    model: GraphicalModel, evidences: Sequence[dict[int, int]], guide: Guide, start: Start, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Where the guide would begin, given starts (or random ones), and the scores that say so.
+
+    A query's start depends on the model, its evidence, its given start and the seed alone.
+    """
+    given = first_assignments(model, start, evidences)
+    assignments = np.array(
+        [
+            random_start(model, evidence, seed) if row is None else row
+            for evidence, row in zip(evidences, given, strict=True)
+        ]
+    ).reshape(len(evidences), model.num_variables)
+    states = States(assignments, observed_in(evidences, model.num_variables))
+    scores = guide.score(states)
+    return starts_from_scores(Moves.of(model), guide, scores, states), scores
+
+
+def observed_in(evidences: Sequence[dict[int, int]], num_variables: int) -> NDArray[np.bool_]:
+    """[queries, variables] whether a variable is evidence."""
+    rows = np.zeros((len(evidences), num_variables), dtype=np.bool_)
+    for row, evidence in zip(rows, evidences, strict=True):
+        row[list(evidence)] = True
+    return rows

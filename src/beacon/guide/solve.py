@@ -1,0 +1,188 @@
+"""The front door with a guide: solve one query, or many on the same model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from beacon.errors import UsageError
+from beacon.guide.checkpoint import load_guide
+from beacon.guide.evidence_guide import EvidenceGuide
+from beacon.guide.guide import Guide
+from beacon.guide.guided_batch import GuidedBatch, guided_start
+from beacon.guide.use import GuideUse
+from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.graphical_model import GraphicalModel
+from beacon.search import solve as unguided
+from beacon.search.result import Result
+from beacon.search.search import Search
+from beacon.search.solve import DEFAULT_STOP
+from beacon.search.start import Start, first_assignments
+from beacon.search.stop import MaxSteps, Stop
+from beacon.search.strategy import Strategy
+
+AnyGuide = Guide | str | os.PathLike[str]
+
+BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
+BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
+MAX_BATCH = 256
+
+
+def solve(
+    model: GraphicalModel,
+    evidence: Evidence | None = None,
+    *,
+    guide: AnyGuide | None = None,
+    use: GuideUse | None = None,
+    strategy: str | Strategy | None = None,
+    stop: Stop = DEFAULT_STOP,
+    start: Start = "random",
+    propagate: bool = True,
+    seed: int = 0,
+    log_zero: float | None = None,
+    on_improvement: Callable[[Search], None] | None = None,
+) -> Result:
+    """Find the most probable explanation of one query; see :func:`solve_many`.
+
+    Ctrl-C ends the search and returns the best assignment so far. ``on_improvement`` is called, at most
+    every few milliseconds, with the search when it has found something better.
+    """
+    (result,) = solve_many(
+        model,
+        [evidence or {}],
+        guide=guide,
+        use=use,
+        strategy=strategy,
+        stop=stop,
+        start=start,
+        propagate=propagate,
+        seed=seed,
+        log_zero=log_zero,
+        threads=1,
+        on_improvement=on_improvement,
+    )
+    return result
+
+
+def solve_many(
+    model: GraphicalModel,
+    evidences: Iterable[Evidence],
+    *,
+    guide: AnyGuide | None = None,
+    use: GuideUse | None = None,
+    strategy: str | Strategy | None = None,
+    stop: Stop = DEFAULT_STOP,
+    start: Start = "random",
+    propagate: bool = True,
+    seed: int = 0,
+    log_zero: float | None = None,
+    threads: int | None = None,
+    on_result: Callable[[int, Result], None] | None = None,
+    on_improvement: Callable[[Search], None] | None = None,
+) -> list[Result]:
+    """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
+
+    ``guide`` is a trained guide or its folder; ``use`` says what it is asked for (what tuning chose, or else
+    where to begin). ``strategy`` is "auto" unless given; where the guide has a say in moves or restarts,
+    "gls+". A query's result depends on the model, its evidence, its start, the guide and the seed, not on
+    its place in the list or the number of threads (as long as the stop counts steps, not seconds).
+    ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have.
+    With ``propagate``, values that the evidence implies (through zero potentials) are fixed before.
+    """
+    options: dict[str, Any] = {
+        "stop": stop,
+        "propagate": propagate,
+        "seed": seed,
+        "log_zero": log_zero,
+        "threads": threads,
+        "on_result": on_result,
+        "on_improvement": on_improvement,
+    }
+    if guide is None:
+        if use is not None:
+            raise UsageError("use says how a guide is asked; give a guide too")
+        return unguided.solve_many(model, evidences, strategy=strategy or "auto", start=start, **options)
+    loaded = load_guide(guide, model) if isinstance(guide, str | os.PathLike) else guide
+    use = use or tuned_use(loaded)
+    job = _GuidedJob(model, loaded, use, strategy or default_strategy(use), start, options)
+    return job.solve([resolve_evidence(model, evidence) for evidence in evidences])
+
+
+def tuned_use(guide: Guide) -> GuideUse:
+    """How a guide is best used, as tuning has found; otherwise for the start alone."""
+    facts: dict[str, Any] = getattr(guide, "facts", {})
+    return GuideUse.from_dict(facts.get("tuned", {}).get("use", {}))
+
+
+def default_strategy(use: GuideUse) -> str:
+    """The automatic mix, unless single moves are to be guided."""
+    return "gls+" if use.guidance.is_heeded else "auto"
+
+
+@dataclass(frozen=True)
+class _GuidedJob:
+    """Some queries to be solved with a guide."""
+
+    model: GraphicalModel
+    guide: Guide
+    use: GuideUse
+    strategy: str | Strategy
+    start: Start
+    options: dict[str, Any]
+
+    def solve(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
+        is_scored_once = self.use.refresh == 0 or isinstance(self.guide, EvidenceGuide)
+        if not self.use.guidance.is_heeded or is_scored_once:
+            return self._score_once(evidences)
+        return self._in_step(evidences)
+
+    def _score_once(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
+        """Ask the guide about all queries at once; after that each search is on its own."""
+        began = perf_counter()
+        start, scores = self.start, None
+        if self.use.asks_guide and evidences:
+            guided, scores = guided_start(self.model, evidences, self.guide, self.start, self.options["seed"])
+            start = guided if self.use.start == "guide" else start
+        return unguided.solve_many(
+            self.model,
+            evidences,
+            strategy=self.strategy,
+            start=start,
+            scores=scores if self.use.guidance.is_heeded else None,
+            guidance=self.use.guidance,
+            spent_seconds=(perf_counter() - began) / max(1, len(evidences)),
+            **self.options,
+        )
+
+    def _in_step(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
+        """Searches that ask again and again do so together, a batch of them after another."""
+        results: list[Result] = []
+        stop, on_result = self.options["stop"], self.options["on_result"]
+        size = _batch_size(self.model)
+        for first in range(0, len(evidences), size):
+            batch = self._batch(evidences, slice(first, first + size))
+            try:
+                batch.run_until(stop, self.options["on_improvement"])
+            except KeyboardInterrupt:
+                stop = MaxSteps(0)  # the rest stay where they begin
+            for result in batch.results:
+                results.append(result)
+                if on_result is not None:
+                    on_result(len(results) - 1, result)
+        return results
+
+    def _batch(self, evidences: Sequence[dict[int, int]], some: slice) -> GuidedBatch:
+        options = {name: self.options[name] for name in ("seed", "propagate", "log_zero", "threads")}
+        starts = first_assignments(self.model, self.start, evidences)[some]
+        given = "random" if starts[0] is None else np.array(starts)
+        return GuidedBatch(self.model, evidences[some], self.guide, self.use, self.strategy, given, **options)
+
+
+def _batch_size(model: GraphicalModel) -> int:
+    entries = sum(factor.log_table.size for factor in model.factors)
+    return max(1, min(MAX_BATCH, BATCH_BYTES // (BYTES_PER_ENTRY * (entries + model.num_variables))))
