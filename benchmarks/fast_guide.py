@@ -8,7 +8,6 @@ With --cache, queries' references are kept in a folder and used again.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,11 +30,20 @@ from beacon.search.solve import solve_many
 from beacon.search.start import Start
 from beacon.search.stop import MaxSteps
 
-MODELS = ("BN_30", "pedigree18", "grid20x20.f5.wrap", "le450_5a_3.wcsp", "rus_20_40_9_3", "grid40x40.f15.wrap")
+MODELS = (
+    "BN_30",
+    "pedigree18",
+    "grid20x20.f5.wrap",
+    "le450_5a_3.wcsp",
+    "rus_20_40_9_3",
+    "grid40x40.f15.wrap",
+)
 BUDGETS = (0, 50, 200, 500, 1000, 2000, 4000)
 
 
-def references(model: GraphicalModel, queries: QuerySet, steps: int, cache: Path | None, name: str) -> Trajectories:
+def references(
+    model: GraphicalModel, queries: QuerySet, steps: int, cache: Path | None, name: str
+) -> Trajectories:
     """GLS+'s best of so many steps for each query; no states."""
     file = cache / f"{name}-{len(queries)}-{queries.seed}-{steps}.npz" if cache else None
     if file is not None and file.exists():
@@ -102,7 +110,11 @@ def measure(name: str, model: GraphicalModel, arguments: Any) -> list[dict[str, 
             facts |= {"loss": quality.loss, "accuracy": quality.accuracy}
             facts["microseconds"] = scoring_microseconds(guide, test)
         for propagate in (False, True):
-            first = "random" if guide is None else guided_assignments(model, evidences, guide, propagate=propagate)
+            first = (
+                "random"
+                if guide is None
+                else guided_assignments(model, evidences, guide, propagate=propagate)
+            )
             scores = curve(model, evidences, first, propagate)
             rows.append({**facts, "propagate": propagate, "scores": scores.tolist()})
     rows[-1] |= {"reference_seconds": reference_seconds, "train_seconds": train_seconds}

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from beacon.formats import write_evidence as write_evidence
     from beacon.formats import write_model as write_model
     from beacon.formats import write_solution as write_solution
+    from beacon.guide.checkpoint import load_guide as load_guide
+    from beacon.guide.solve import solve as solve
+    from beacon.guide.solve import solve_many as solve_many
     from beacon.model.graphical_model import Factor as Factor
     from beacon.model.graphical_model import GraphicalModel as GraphicalModel
     from beacon.query.query_set import QuerySet as QuerySet
     from beacon.query.query_set import sample_queries as sample_queries
     from beacon.search.batch import SearchBatch as SearchBatch
     from beacon.search.result import Result as Result
-    from beacon.search.solve import solve as solve
-    from beacon.search.solve import solve_many as solve_many
     from beacon.search.stop import MaxRuntime as MaxRuntime
     from beacon.search.stop import MaxSteps as MaxSteps
     from beacon.search.stop import NoImprovement as NoImprovement
@@ -47,11 +48,12 @@ _HOMES = {
         "write_model",
         "write_solution",
     ],
+    "beacon.guide.checkpoint": ["load_guide"],
+    "beacon.guide.solve": ["solve", "solve_many"],
     "beacon.model.graphical_model": ["Factor", "GraphicalModel"],
     "beacon.query.query_set": ["QuerySet", "sample_queries"],
     "beacon.search.batch": ["SearchBatch"],
     "beacon.search.result": ["Result"],
-    "beacon.search.solve": ["solve", "solve_many"],
     "beacon.search.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
     "beacon.search.strategy": ["Auto", "GlsPlus", "Greedy", "Tree"],
 }

@@ -50,7 +50,15 @@ class GuidedBatch:
         if use.start == "guide":
             start, self.scores = guided_start(model, evidences, guide, start, seed)
         self.batch = SearchBatch(
-            model, evidences, strategy, start, seed, propagate=propagate, log_zero=log_zero, threads=threads
+            model,
+            evidences,
+            strategy,
+            start,
+            seed,
+            propagate=propagate,
+            log_zero=log_zero,
+            threads=threads,
+            yielding_start=use.start == "guide",
         )
         self._interval = float(use.refresh)
         self._charge(range(len(evidences)), perf_counter() - began)

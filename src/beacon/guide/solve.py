@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from beacon.search.stop import MaxSteps, Stop
 from beacon.search.strategy import Strategy
 
 AnyGuide = Guide | str | os.PathLike[str]
+GuidedStart = Literal["guide"] | Start
 
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
@@ -41,7 +42,7 @@ def solve(
     use: GuideUse | None = None,
     strategy: str | Strategy | None = None,
     stop: Stop = DEFAULT_STOP,
-    start: Start = "random",
+    start: GuidedStart | None = None,
     propagate: bool = True,
     seed: int = 0,
     log_zero: float | None = None,
@@ -77,7 +78,7 @@ def solve_many(
     use: GuideUse | None = None,
     strategy: str | Strategy | None = None,
     stop: Stop = DEFAULT_STOP,
-    start: Start = "random",
+    start: GuidedStart | None = None,
     propagate: bool = True,
     seed: int = 0,
     log_zero: float | None = None,
@@ -88,7 +89,8 @@ def solve_many(
     """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
 
     ``guide`` is a trained guide or its folder; ``use`` says what it is asked for (what tuning chose, or else
-    where to begin). ``strategy`` is "auto" unless given; where the guide has a say in moves or restarts,
+    where to begin). ``start`` is "random", "guide", an assignment for all or one for each query; it outranks
+    ``use``. ``strategy`` is "auto" unless given; where the guide has a say in moves or restarts,
     "gls+". A query's result depends on the model, its evidence, its start, the guide and the seed, not on
     its place in the list or the number of threads (as long as the stop counts steps, not seconds).
     ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have.
@@ -104,13 +106,21 @@ def solve_many(
         "on_improvement": on_improvement,
     }
     if guide is None:
-        if use is not None:
-            raise UsageError("use says how a guide is asked; give a guide too")
-        return unguided.solve_many(model, evidences, strategy=strategy or "auto", start=start, **options)
+        if use is not None or _is_guide(start):
+            raise UsageError("start='guide' and use need a guide; pass guide=..., or leave them out")
+        first = "random" if start is None else start
+        return unguided.solve_many(model, evidences, strategy=strategy or "auto", start=first, **options)
     loaded = load_guide(guide, model) if isinstance(guide, str | os.PathLike) else guide
     use = use or tuned_use(loaded)
-    job = _GuidedJob(model, loaded, use, strategy or default_strategy(use), start, options)
+    if start is not None:
+        use = replace(use, start="guide" if _is_guide(start) else "random")
+    first = "random" if start is None or _is_guide(start) else start
+    job = _GuidedJob(model, loaded, use, strategy or default_strategy(use), first, options)
     return job.solve([resolve_evidence(model, evidence) for evidence in evidences])
+
+
+def _is_guide(start: GuidedStart | None) -> bool:
+    return isinstance(start, str) and start == "guide"
 
 
 def tuned_use(guide: Guide) -> GuideUse:
@@ -155,6 +165,7 @@ class _GuidedJob:
             start=start,
             scores=scores if self.use.guidance.is_heeded else None,
             guidance=self.use.guidance,
+            yielding_start=self.use.start == "guide",
             spent_seconds=(perf_counter() - began) / max(1, len(evidences)),
             **self.options,
         )

@@ -19,7 +19,7 @@ class FastSettings:
     evidence_dropout: float = 0.0
     """Share of the evidence left out in training."""
     learning_rate: float = 0.003
-    weight_decay: float = 0.01
+    weight_decay: float = 1.0
     batch_size: int = 32
     """Queries per step of the optimiser."""
     max_epochs: int = 100

@@ -43,8 +43,9 @@ class SearchBatch:
         propagate: bool = True,
         log_zero: float | None = None,
         threads: int | None = None,
+        yielding_start: bool = False,
     ) -> None:
-        """Place every search at its start."""
+        """Place every search at its start; a ``yielding_start`` gives way to what the evidence implies."""
         self.model = model
         self.flat = compile_model(model, log_zero)
         self.evidences = [resolve_evidence(model, query) for query in queries]
@@ -56,7 +57,9 @@ class SearchBatch:
         self.searches = [
             Search(
                 self.flat,
-                with_implied(self.flat, evidence, first) if propagate else evidence,
+                with_implied(self.flat, evidence, None if yielding_start else first)
+                if propagate
+                else evidence,
                 self.strategy,
                 first,
                 seed,

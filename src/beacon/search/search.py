@@ -51,6 +51,7 @@ class Search:
             draw_assignment(model, self.state)
         else:
             self.state.assignment[:] = start
+            self.state.assignment[list(evidence)] = list(evidence.values())
         set_tops(model, self.state)
         self.strategy.prepare(model, self.state)
         rebuild(model, self.state)

@@ -73,6 +73,7 @@ def solve_many(
     scores: ArrayLike | None = None,
     guidance: Guidance | None = None,
     spent_seconds: float = 0.0,
+    yielding_start: bool = False,
 ) -> list[Result]:
     """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
 
@@ -80,7 +81,8 @@ def solve_many(
     list or the number of threads (as long as the stop counts steps, not seconds). ``on_result`` hears of
     each result as it comes. Ctrl-C ends all searches and returns what they have. With ``propagate``, values
     that the evidence implies are fixed before the search. ``scores`` [queries, moves] are a guide's, heeded
-    as ``guidance`` says; each query is charged the seconds that were spent on making them.
+    as ``guidance`` says; each query is charged the seconds that were spent on making them. A
+    ``yielding_start``, such as a guide's, gives way to what the evidence implies.
     """
     check_bounded(stop)
     resolved = [resolve_evidence(model, evidence) for evidence in evidences]
@@ -93,7 +95,7 @@ def solve_many(
 
     def solve_one(query: int) -> Result:
         evidence, first = resolved[query], starts[query]
-        fixed = with_implied(flat, evidence, first) if propagate else evidence
+        fixed = with_implied(flat, evidence, None if yielding_start else first) if propagate else evidence
         search = Search(flat, fixed, plan, first, seed)
         search.charge(spent_seconds)
         reason = search.run(stop, cancelled, on_improvement, rows[query], guidance)
