@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from beacon.formats import write_evidence as write_evidence
     from beacon.formats import write_model as write_model
     from beacon.formats import write_solution as write_solution
+    from beacon.learn.train import train as train
     from beacon.model.graphical_model import Factor as Factor
     from beacon.model.graphical_model import GraphicalModel as GraphicalModel
     from beacon.query.query_set import QuerySet as QuerySet
@@ -47,6 +48,7 @@ _HOMES = {
         "write_model",
         "write_solution",
     ],
+    "beacon.learn.train": ["train"],
     "beacon.model.graphical_model": ["Factor", "GraphicalModel"],
     "beacon.query.query_set": ["QuerySet", "sample_queries"],
     "beacon.search.batch": ["SearchBatch"],
