@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from beacon.guide.checkpoint import load_guide as load_guide
     from beacon.guide.solve import solve as solve
     from beacon.guide.solve import solve_many as solve_many
+    from beacon.learn.train import train as train
     from beacon.model.graphical_model import Factor as Factor
     from beacon.model.graphical_model import GraphicalModel as GraphicalModel
     from beacon.query.query_set import QuerySet as QuerySet
@@ -50,6 +51,7 @@ _HOMES = {
     ],
     "beacon.guide.checkpoint": ["load_guide"],
     "beacon.guide.solve": ["solve", "solve_many"],
+    "beacon.learn.train": ["train"],
     "beacon.model.graphical_model": ["Factor", "GraphicalModel"],
     "beacon.query.query_set": ["QuerySet", "sample_queries"],
     "beacon.search.batch": ["SearchBatch"],

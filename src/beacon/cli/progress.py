@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from beacon.cli.console import say
+from beacon.cli.console import note, one_line, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -17,6 +17,7 @@ class ProgressBar:
 
     def __init__(self, work: str, total: int | None, quiet: bool = False) -> None:
         self._work = work
+        self._quiet = quiet
         self._total = total
         self._bar = None if quiet or not sys.stderr.isatty() else _new_bar(total is not None)
         self._task = self._bar.add_task(work, total=total) if self._bar else None
@@ -37,10 +38,22 @@ class ProgressBar:
         if self._bar and self._task is not None:
             self._bar.advance(self._task)
 
+    def reach(self, done: int) -> None:
+        """So many parts are done."""
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, completed=done)
+
     def describe(self, text: str) -> None:
         """Say how it goes."""
         if self._bar and self._task is not None:
             self._bar.update(self._task, description=f"{self._work}: {text}")
+
+    def note(self, line: str) -> None:
+        """Print a line for the person at the terminal on stderr; above the bar, if there is one."""
+        if self._bar:
+            self._bar.console.print(one_line(line), markup=False, highlight=False, soft_wrap=True)
+        elif not self._quiet:
+            note(line)
 
     def say(self, line: str) -> None:
         """Print a result line on stdout; above the bar, if both share the terminal."""

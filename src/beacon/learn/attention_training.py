@@ -36,12 +36,13 @@ def train_attention(
     seed: int = 0,
     device: str | torch.device = "auto",
     state_file: Path | None = None,
-    on_epoch: Callable[[Epoch], None] | None = None,
+    on_epoch: Callable[[dict[str, Any]], None] | None = None,
 ) -> AttentionGuide:
     """Train a network on the training queries, and keep the epoch that does best on the validation queries.
 
     With a ``state_file``, every epoch is saved there, and a training that was interrupted goes on; the file
-    is removed when training is complete. Under torchrun every process takes its share of each batch.
+    is removed when training is complete. ``on_epoch`` hears of every epoch, earlier ones included. Under
+    torchrun every process takes its share of each batch.
     """
     with ranks_on(device) as ranks:
         network = new_network(model, preset, seed).to(ranks.device)
@@ -58,7 +59,7 @@ def train_attention(
     facts = {
         "settings": {"seed": seed, "training": asdict(preset.training)},
         "history": [asdict(epoch) for epoch in state.history],
-        "best_epoch": state.best_epoch.number,
+        "best_epoch": state.best_epoch.epoch,
         "is_complete": is_complete,
     }
     return AttentionGuide(model, network, ranks.device, facts)
@@ -83,7 +84,7 @@ def _fit(
     state: TrainingState,
     state_file: Path | None,
     identity: dict[str, Any],
-    on_epoch: Callable[[Epoch], None] | None,
+    on_epoch: Callable[[dict[str, Any]], None] | None,
 ) -> bool:
     """Train, from where the state file stands if there is one; is it complete?"""
     if state_file is not None and state_file.exists():
@@ -102,9 +103,9 @@ def _fit(
     return is_complete
 
 
-def _tell(on_epoch: Callable[[Epoch], None] | None, ranks: Ranks, epoch: Epoch) -> None:
+def _tell(on_epoch: Callable[[dict[str, Any]], None] | None, ranks: Ranks, epoch: Epoch) -> None:
     if on_epoch is not None and ranks.leads:
-        on_epoch(epoch)
+        on_epoch(asdict(epoch))
 
 
 def _states_of(

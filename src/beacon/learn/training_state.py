@@ -25,11 +25,11 @@ VERSION = 1
 class Epoch:
     """What became of one epoch."""
 
-    number: int
+    epoch: int
     train_loss: float
     """Mean over the states of the epoch, each at the time it was trained on."""
     validation_loss: float
-    accuracy: float
+    top_move_accuracy: float
     """Share of the validation states off their reference whose best-scored move brings them closer: alpha."""
     seconds: float
     learning_rate: float
@@ -53,7 +53,7 @@ class TrainingState:
     def is_finished(self, epochs: int, patience: int) -> bool:
         """Have there been enough epochs, or too many without a better one?"""
         done = len(self.history)
-        return done >= epochs or (done > 0 and done - self.best_epoch.number >= patience)
+        return done >= epochs or (done > 0 and done - self.best_epoch.epoch >= patience)
 
     def add(self, epoch: Epoch) -> None:
         """Count an epoch, and keep its weights if it is the best."""
