@@ -114,8 +114,9 @@ def strategy_settings(strategy: Strategy) -> dict[str, Any]:
 
 def run_of(trace: Trace, search: Search, setup: float, reason: str) -> Run:
     """What a search leaves behind; its trace is shifted by the time before its first step."""
+    seconds = np.where(trace.steps > 0, trace.seconds + setup, 0.0)  # the start was given
     return Run(
-        trace=Trace(trace.steps, trace.seconds + setup, trace.scores, trace.zero_factors),
+        trace=Trace(trace.steps, seconds, trace.scores, trace.zero_factors),
         assignment=search.best_assignment,
         steps=search.steps,
         setup_seconds=setup,

@@ -156,7 +156,7 @@ class _GuidedBatch:
     def _run(self, query: int) -> Run:
         search, trace = self.batch.searches[query], self.batch.traces[query]
         guiding = np.array(self.shares)[np.searchsorted(self.scored_at, trace.steps, side="left")]
-        seconds = trace.seconds + guiding + self.setup_seconds
+        seconds = np.where(trace.steps > 0, trace.seconds + guiding + self.setup_seconds, 0.0)
         return Run(
             trace=Trace(trace.steps, seconds, trace.scores, trace.zero_factors),
             assignment=self.batch.best_assignments[query],
