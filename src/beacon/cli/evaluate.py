@@ -13,7 +13,6 @@ from beacon.cli.console import note, one_line, say, warn
 from beacon.cli.evaluate_networks import Loaded, Problem, load_problem, network_facts, problems_of
 from beacon.cli.options import Quiet, Seed
 from beacon.cli.progress import ProgressBar
-from beacon.cli.solve_options import Threads
 from beacon.errors import BeaconError
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def evaluate(
     count: options.Count = 100,
     seeds: options.Seeds = 1,
     seed: Seed = 0,
-    threads: Threads = None,
+    threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
     """Compare methods: same queries, same random starts, budgets in steps and in seconds.
@@ -191,6 +190,8 @@ def _plan(
 
     times = options.listed_numbers("--seconds", seconds, float) + (() if time is None else (time,))
     counts = tuple(int(count) for count in options.listed_numbers("--steps", steps, int))
+    if threads is None and times:
+        threads = 1  # searches side by side would disturb each other's clocks
     return Plan(Budget(counts, times), tuple(range(seed, seed + seeds)), num_threads(threads), drift)
 
 

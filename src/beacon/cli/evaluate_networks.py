@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from beacon.cli.console import warn
+from beacon.cli.outputs import COMPRESSED
 from beacon.errors import BeaconError, UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from beacon.model.graphical_model import GraphicalModel
     from beacon.query.query_set import QuerySet
 
+FORMATS = (".uai", ".lg", ".wcsp", ".cfn", ".bif")
 QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed
 
 
@@ -80,8 +82,8 @@ def problems_of(
 def network_name(file: str) -> str:
     """A model's name: its file's without the suffixes of the format and of the compression."""
     name = Path(file).name
-    for suffix in (".xz", ".gz", ".bz2", ".uai", ".lg", ".wcsp", ".cfn", ".bif"):
-        name = name.removesuffix(suffix)
+    for suffixes in (COMPRESSED, FORMATS):
+        name = next((name.removesuffix(suffix) for suffix in suffixes if name.endswith(suffix)), name)
     return name
 
 

@@ -136,6 +136,16 @@ Only = Annotated[
         "--only", metavar="LIST", rich_help_panel=NETWORKS, help="Only these networks of the suite."
     ),
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        metavar="T",
+        callback=at_least(1),
+        rich_help_panel=LIMITS,
+        help="Queries searched at once; default: one per core, and 1 where seconds are measured.",
+    ),
+]
 DriftSteps = Annotated[
     int,
     typer.Option(
