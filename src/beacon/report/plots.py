@@ -1,21 +1,30 @@
-"""Plots as functions; matplotlib is needed only here, and only when one is drawn."""
+"""Plots as functions of plain data; matplotlib is needed only here, and only when one is drawn.
+
+Every function draws into ``ax``, or into a figure of its own, and returns the axes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from beacon.errors import MissingDependencyError
+from beacon.evaluate.metrics import Floats
+from beacon.report.figure import INK, drawing_style, new_axes, shown_axes
 from beacon.search.trace import Trace
+
+GAP_FLOOR = 0.01  # percent; below it a logarithmic axis becomes linear, down to 0
+GREEN, RED = "#1a9850", "#d73027"
+DASHES = ("-", "--", "-.", ":")
 
 
 def plot_trace(trace: Trace, ax: Any = None, label: str | None = None) -> Any:
-    """Draw the best score of a search against time as steps, into ``ax`` or a new figure; return the axes.
+    """Draw the best score of a search against time as steps.
 
     Scores of assignments with zero factors are floored, and drawn dotted.
     """
-    ax = ax if ax is not None else _new_axes()
+    ax = ax if ax is not None else shown_axes()
     feasible = trace.zero_factors == 0
     line = ax.step(trace.seconds, np.where(feasible, trace.scores, np.nan), where="post", label=label)[0]
     if not feasible.all():
@@ -31,9 +40,155 @@ def plot_trace(trace: Trace, ax: Any = None, label: str | None = None) -> Any:
     return ax
 
 
-def _new_axes() -> Any:
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
-    except ImportError:
-        raise MissingDependencyError("matplotlib", "drawing", "plots") from None
-    return plt.subplots()[1]
+def plot_win_heatmap(
+    percentages: Floats, rows: Sequence[str], columns: Sequence[str], ax: Any = None, title: str = ""
+) -> Any:
+    """Win percentages [rows, columns]: green above 50, red below, darker the farther from it."""
+    with drawing_style():
+        ax = ax if ax is not None else new_axes(max(4.6, 1.5 + 0.62 * len(columns)), 0.7 + 0.27 * len(rows))
+        ax.pcolormesh(
+            np.clip(percentages, 0, 100),
+            cmap=_win_colours(),
+            vmin=0,
+            vmax=100,
+            edgecolors="white",
+            linewidth=1.5,
+        )
+        for i, k in np.ndindex(percentages.shape):
+            value = percentages[i, k]
+            strong = abs(value - 50) > 35
+            ax.text(
+                k + 0.5,
+                i + 0.5,
+                "–" if np.isnan(value) else f"{value:.0f}",
+                ha="center",
+                va="center",
+                color="white" if strong else "#1c1c1c",
+                fontsize=8,
+            )
+        ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
+        ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
+        ax.tick_params(length=0)
+        ax.grid(False)
+        ax.invert_yaxis()
+        ax.spines[:].set_visible(False)
+        ax.set_title(title, loc="left")
+    return ax
+
+
+def plot_anytime(
+    grid: Floats,
+    curves: Mapping[str, Floats],
+    colours: Mapping[str, str],
+    ax: Any = None,
+    *,
+    xlabel: str = "steps",
+    title: str = "",
+) -> Any:
+    """Gap to the best known over the budget: the mean of each [queries, grid], its middle half shaded."""
+    with drawing_style():
+        ax = ax if ax is not None else new_axes()
+        for place, (method, gaps) in enumerate(curves.items()):
+            known = np.isfinite(gaps).all(axis=0)
+            if not known.any():
+                continue
+            points, some = grid[known], gaps[:, known]
+            style = DASHES[place // 4 % len(DASHES)]
+            ax.plot(points, some.mean(axis=0), color=colours[method], label=method, linestyle=style)
+            low, high = np.quantile(some, [0.25, 0.75], axis=0)
+            ax.fill_between(points, low, high, color=colours[method], alpha=0.15, linewidth=0)
+        ax.set_xscale("log")
+        ax.set_yscale("symlog", linthresh=GAP_FLOOR, linscale=0.5)
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel(xlabel)
+        ax.set_ylabel("gap to best known, %")
+        ax.set_title(title, loc="left")
+        _legend(ax)
+    return ax
+
+
+def plot_weights(
+    budgets: Sequence[float],
+    scores: Mapping[str, Floats],
+    baseline: str,
+    ax: Any = None,
+    title: str = "",
+) -> Any:
+    """Mean score ± standard deviation over queries [queries, budgets] for each λ, the baseline in grey."""
+    with drawing_style():
+        ax = ax if ax is not None else new_axes()
+        shades = _weight_colours(len(scores) - 1)
+        offset = 0.012 * (max(budgets) - min(budgets) or 1)
+        place = 0
+        for name, values in scores.items():
+            is_baseline = name == baseline
+            colour = "#8a8f98" if is_baseline else shades[place]
+            ax.errorbar(
+                np.asarray(budgets) + (0 if is_baseline else (place + 1) * offset),
+                values.mean(axis=0),
+                values.std(axis=0),
+                label=name,
+                color=colour,
+                linestyle="--" if is_baseline else "-",
+                marker="s" if is_baseline else "o",
+                markersize=3.5,
+                capsize=2,
+                elinewidth=0.8,
+            )
+            place += not is_baseline
+        ax.set_xlabel("steps")
+        ax.set_ylabel("mean log score")
+        ax.set_title(title, loc="left")
+        _legend(ax)
+    return ax
+
+
+def plot_shares(
+    networks: Sequence[str], shares: Mapping[str, Sequence[float]], colours: Mapping[str, str], ax: Any = None
+) -> Any:
+    """α of each method on each network, with the line of one half above which the theorem speaks."""
+    with drawing_style():
+        ax = ax if ax is not None else new_axes(5.2, 0.9 + 0.32 * len(networks))
+        ax.axvline(0.5, color=INK, linewidth=0.8, linestyle="--")
+        for method, values in shares.items():
+            ax.plot(values, range(len(networks)), "o", color=colours[method], label=method, markersize=5)
+        ax.set_yticks(range(len(networks)), networks)
+        ax.invert_yaxis()
+        ax.set_xlabel("α: share of moves towards the best known")
+        _legend(ax)
+    return ax
+
+
+def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: str = "") -> Any:
+    """Losses of every epoch of a training."""
+    with drawing_style():
+        ax = ax if ax is not None else new_axes()
+        names = [name for name in history[0] if "loss" in name] if history else []
+        for name in names:
+            values = [float(epoch.get(name, np.nan)) for epoch in history]
+            ax.plot(
+                range(1, len(values) + 1), values, label=name.replace("_", " "), marker="o", markersize=2.5
+            )
+        ax.set_xlabel("epoch")
+        ax.set_ylabel("loss")
+        ax.set_title(title, loc="left")
+        _legend(ax)
+    return ax
+
+
+def _legend(ax: Any) -> None:
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(labelcolor=INK)
+
+
+def _win_colours() -> Any:
+    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415
+
+    return LinearSegmentedColormap.from_list("wins", [RED, "#fdd9cf", "#fbfbf5", "#d3eccb", GREEN])
+
+
+def _weight_colours(count: int) -> list[str]:
+    from matplotlib import colormaps  # noqa: PLC0415
+    from matplotlib.colors import to_hex  # noqa: PLC0415
+
+    return [to_hex(colormaps["viridis"](place)) for place in np.linspace(0.15, 0.85, max(1, count))]

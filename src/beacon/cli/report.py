@@ -1,0 +1,105 @@
+"""``beacon report``: what an evaluation found, on the terminal, as files and as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from beacon.cli.console import one_line, say
+from beacon.cli.options import OUTPUT, SWITCH, Quiet
+from beacon.cli.outputs import check_writable
+from beacon.cli.progress import ProgressBar
+from beacon.errors import BeaconError
+
+if TYPE_CHECKING:
+    from beacon.report.contents import Report
+
+TERMINAL_SECTIONS = ("overview", "improvement", "wall-clock", "speed")
+
+
+def report(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="Folder of `beacon evaluate`.")],
+    *,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--out", metavar="FILE.html", rich_help_panel=OUTPUT, help="Page; default: DIR/report.html."
+        ),
+    ] = None,
+    parts: Annotated[
+        bool,
+        typer.Option(
+            "--parts/--no-parts",
+            metavar=SWITCH,
+            rich_help_panel=OUTPUT,
+            help="Also write every table (Markdown, CSV, LaTeX) and plot (SVG) beside the page.",
+        ),
+    ] = True,
+    show_all: Annotated[
+        bool, typer.Option("--all", metavar=SWITCH, rich_help_panel=OUTPUT, help="Print every table.")
+    ] = False,
+    title: Annotated[
+        str, typer.Option("--title", metavar="TEXT", rich_help_panel=OUTPUT, help="Title of the page.")
+    ] = "Beacon evaluation",
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            "--suite", metavar="FILE.toml", help="Take names and published figures of the networks from it."
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Show an evaluation: tables here, and one self-contained page with tables, plots and every query.
+
+    Works on an evaluation that is still running, too.
+
+    Example:  beacon report run -o run.html
+    """
+    from beacon.evaluate.results import Results  # noqa: PLC0415
+    from beacon.report.contents import make_report  # noqa: PLC0415
+    from beacon.report.files import write_parts, write_report  # noqa: PLC0415
+
+    place = Path(folder)
+    if not place.is_dir():
+        raise BeaconError(f"cannot read {folder}: no such folder")
+    page = place / "report.html" if out is None else Path(out)
+    check_writable(str(page))
+    results = Results.load(place)
+    if suite is not None:
+        _take_names(results.run, suite)
+    made = make_report(results, place)
+    with ProgressBar("drawing", None, quiet):
+        write_report(made, page, title)
+        if parts:
+            write_parts(made, page.parent)
+    _show(made, show_all)
+    beside = "; tables/ and plots/ beside it" if parts else ""
+    say(one_line(f"wrote {page}{beside}"))
+
+
+def _take_names(run: dict[str, dict[str, dict[str, object]]], suite: str) -> None:
+    """Enter what a suite knows of the networks that were evaluated."""
+    from beacon.evaluate.suite import load_suite  # noqa: PLC0415
+
+    for network in load_suite(suite).networks:
+        if network.name in run["networks"]:
+            run["networks"][network.name] |= {
+                "short_name": network.short_name,
+                "stands_in_for": network.stands_in_for,
+                "published": network.published,
+            }
+
+
+def _show(made: Report, show_all: bool) -> None:
+    """Print the tables that matter most, or all."""
+    from rich.console import Console  # noqa: PLC0415
+
+    from beacon.report.tables import as_rich  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    for section in made.sections:
+        if show_all or section.key in TERMINAL_SECTIONS:
+            for table in section.tables:
+                console.print(as_rich(table))

@@ -1,0 +1,86 @@
+"""Methods by name, as tables and the command line call them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from beacon.errors import UsageError
+from beacon.evaluate.engine_method import EngineMethod
+from beacon.evaluate.guided_method import GuidedMethod
+from beacon.evaluate.method import Method
+from beacon.evaluate.peer_method import PeerMethod
+from beacon.model.graphical_model import GraphicalModel
+from beacon.search.strategy import STRATEGIES, make_strategy
+
+SOLVERS = ("toulbar2", "daoopt")
+GUIDED = ("beacon-greedy", "beacon-gls+", "beacon")
+"""The paper's two methods, and the guide's own tuned settings."""
+KNOWN = (*STRATEGIES, *GUIDED, *SOLVERS)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse unknown names and repeats before any work."""
+    for name in names:
+        if name not in KNOWN:
+            close = difflib.get_close_matches(name, KNOWN, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(KNOWN)}"
+            raise UsageError(f"no method is called {name!r}; {hint}")
+        if list(names).count(name) > 1:
+            raise UsageError(f"method {name!r} is listed twice")
+    if not names:
+        raise UsageError(f"no method to measure; there are: {', '.join(KNOWN)}")
+
+
+def make_methods(
+    names: Sequence[str],
+    model: GraphicalModel,
+    *,
+    guide: str | None = None,
+    weights: Sequence[float] = (),
+    propagate: bool = False,
+    programs: Mapping[str, str] | None = None,
+) -> list[Method]:
+    """The methods of a comparison on one model; ``weights`` adds a variant of every guided one for each λ."""
+    methods: list[Method] = []
+    for name in names:
+        if name in SOLVERS:
+            methods.append(PeerMethod(name, _peer(name, (programs or {}).get(name))))
+        elif name in GUIDED:
+            if guide is None:
+                raise UsageError(f"{name} needs a guide; give its folder after the queries")
+            methods.append(_guided(name, model, guide, propagate, None))
+            if name != "beacon":
+                methods += [_guided(name, model, guide, propagate, weight) for weight in weights]
+        else:
+            methods.append(EngineMethod.named(name, propagate))
+    return methods
+
+
+def _guided(
+    name: str, model: GraphicalModel, path: str, propagate: bool, weight: float | None
+) -> GuidedMethod:
+    """A guided method with the guide's tuned settings, or with another λ."""
+    checkpoint = import_module("beacon.guide.checkpoint")
+    guide = checkpoint.load_guide(path, model)
+    tuned: dict[str, Any] = dict(getattr(guide, "tuned", {}) or {})
+    base = str(tuned.get("strategy", "gls+")) if name == "beacon" else name.removeprefix("beacon-")
+    return GuidedMethod(
+        name=name if weight is None else f"{name} λ={weight:g}",
+        guide=guide,
+        strategy=make_strategy(base),
+        baseline=base,
+        weight=tuned.get("weight", 0.5) if weight is None else weight,
+        refresh=int(tuned.get("refresh", 50)),
+        propagate=propagate,
+    )
+
+
+def _peer(name: str, path: str | None) -> Any:
+    try:
+        peers = import_module("beacon.peers.peer")
+    except ModuleNotFoundError:
+        raise UsageError(f"{name} cannot be run by this version of Beacon; leave it out") from None
+    return peers.find_peer(name, path)

@@ -1,0 +1,124 @@
+"""Tables of methods against their baselines: wins and improvements, beside what has been published."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from beacon.evaluate.bootstrap import bootstrap_interval
+from beacon.evaluate.metrics import Floats, improvements, mean_of, win_percentage, win_points
+from beacon.evaluate.results import Kind, Results
+from beacon.report.naming import amount, is_variant, short_name
+from beacon.report.tables import NOTHING, Cell, Table, label, number, written
+
+BASELINES = ("greedy", "gls+")
+
+
+def compared(results: Results, baseline: str) -> list[str]:
+    """The methods that are shown against a baseline: all others, without the variants of a λ sweep."""
+    others = [m for m in results.methods if m != baseline and not is_variant(results, m)]
+    return [m for m in others if results.baselines.get(m) in {None, baseline} and m != _weaker(baseline)]
+
+
+def _weaker(baseline: str) -> str:
+    """GLS+ is the stronger baseline: that Greedy loses to it is shown once, the other way round."""
+    return "greedy" if baseline == "gls+" else ""
+
+
+def baselines(results: Results) -> list[str]:
+    """The baselines that were measured and have something to be compared with."""
+    return [name for name in BASELINES if name in results.methods and compared(results, name)]
+
+
+def win_matrix(results: Results, method: str, baseline: str, kind: Kind) -> Floats:
+    """[networks, budgets] win percentage against the baseline; nan where one was not measured."""
+    return np.array(
+        [
+            [
+                win_percentage(
+                    results.scores(network, method, kind, budget),
+                    results.scores(network, baseline, kind, budget),
+                )
+                for budget in results.budgets(kind)
+            ]
+            for network in results.networks
+        ]
+    )
+
+
+def win_table(results: Results, baseline: str, kind: Kind) -> Table:
+    """Win percentages of all methods, with the green and red of a heatmap."""
+    rows = []
+    for network in results.networks:
+        for method in compared(results, baseline):
+            cells = [_win_cell(results, network, method, baseline, kind, b) for b in results.budgets(kind)]
+            if any(cell.text != NOTHING for cell in cells):
+                rows.append((label(short_name(results, network)), label(method), *cells))
+    return Table(
+        f"wins-over-{_file_name(baseline)}-{kind}s",
+        f"Wins over {baseline}, %, by {kind}s",
+        ("network", "method", *(amount(kind, budget) for budget in results.budgets(kind))),
+        tuple(rows),
+        "A win counts 1, a tie ½, a loss 0; in brackets the 95 % bootstrap interval over queries.",
+        num_labels=2,
+    )
+
+
+def improvement_table(results: Results, baseline: str, kind: Kind) -> Table:
+    """Mean improvement in percent of the baseline's score."""
+    rows = []
+    for network in results.networks:
+        for method in compared(results, baseline):
+            cells = [
+                _improvement_cell(results, network, method, baseline, kind, b) for b in results.budgets(kind)
+            ]
+            if any(cell.text != NOTHING for cell in cells):
+                rows.append((label(short_name(results, network)), label(method), *cells))
+    return Table(
+        f"improvement-over-{_file_name(baseline)}-{kind}s",
+        f"Improvement over {baseline}, %, by {kind}s",
+        ("network", "method", *(amount(kind, budget) for budget in results.budgets(kind))),
+        tuple(rows),
+        "Mean over queries of (score − baseline) / |baseline| · 100, with the 95 % bootstrap interval. "
+        "“+k”: k queries without a finite quotient (no answer, a baseline of 0) are not in the mean.",
+        num_labels=2,
+    )
+
+
+def _win_cell(results: Results, network: str, method: str, baseline: str, kind: Kind, budget: float) -> Cell:
+    points = win_points(
+        results.scores(network, method, kind, budget), results.scores(network, baseline, kind, budget)
+    )
+    mean = mean_of(points)
+    if not mean.num_finite:
+        return number(np.nan)
+    low, high = bootstrap_interval(100 * points)
+    text = f"{written(100 * mean.mean, 0)} [{written(low, 0)}, {written(high, 0)}]"
+    return Cell(text, 100 * mean.mean, shade=2 * mean.mean - 1)
+
+
+def _improvement_cell(
+    results: Results, network: str, method: str, baseline: str, kind: Kind, budget: float
+) -> Cell:
+    values = improvements(
+        results.scores(network, method, kind, budget), results.scores(network, baseline, kind, budget)
+    )
+    return percent_cell(values)
+
+
+def percent_cell(values: Floats) -> Cell:
+    """Mean of percentages with its interval, and how many were not finite."""
+    mean = mean_of(values)
+    if not mean.num_finite:
+        extremes = values[np.isinf(values)]
+        return number(float(np.sign(extremes.sum()) * np.inf) if len(extremes) else np.nan)
+    low, high = bootstrap_interval(values)
+    digits = 2 if abs(mean.mean) < 100 else 1
+    text = f"{written(mean.mean, digits)} [{written(low, digits)}, {written(high, digits)}]"
+    if mean.num_infinite:
+        text += f" +{mean.num_infinite}"
+    shade = float(np.clip(mean.mean / 20, -1, 1))
+    return Cell(text, mean.mean, shade=shade)
+
+
+def _file_name(method: str) -> str:
+    return method.replace("+", "plus").replace(" ", "-")

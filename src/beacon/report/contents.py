@@ -1,0 +1,184 @@
+"""What a report says, section by section, before it is written in any format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from beacon.evaluate.results import Results
+from beacon.report import comparisons, drawings, drift_table
+from beacon.report.drawings import Plot
+from beacon.report.naming import main_methods, plural
+from beacon.report.published import published_tables
+from beacon.report.summaries import (
+    gap_table,
+    networks_table,
+    overview_table,
+    step_time_table,
+    target_table,
+    wall_clock_table,
+)
+from beacon.report.tables import Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some plots and tables on one question."""
+
+    key: str
+    title: str
+    text: str
+    tables: list[Table] = field(default_factory=list)
+    plots: list[Plot] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All sections, and the results they come from."""
+
+    results: Results
+    sections: list[Section]
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """All tables in order."""
+        return (table for section in self.sections for table in section.tables)
+
+    @property
+    def plots(self) -> Iterator[Plot]:
+        """All plots in order."""
+        return (plot for section in self.sections for plot in section.plots)
+
+
+def make_report(results: Results, folder: Path | None = None) -> Report:
+    """Everything that the results have to say; sections without content are left out."""
+    makers = (
+        _overview,
+        _wins,
+        _improvements,
+        _weights,
+        _anytime,
+        _wall_clock,
+        _targets,
+        _speed,
+        _published,
+        _drift,
+        lambda found: _training(found, folder),
+    )
+    sections = [section for make in makers if (section := make(results)).tables or section.plots]
+    return Report(results, sections)
+
+
+def _overview(results: Results) -> Section:
+    runs = plural(len(results.records), "run")
+    text = (
+        f"{plural(len(main_methods(results)), 'method')} on {plural(len(results.networks), 'network')}, "
+        f"{runs}. Every method answers the same queries from the same uniformly random starts, and the best "
+        "score so far is what counts."
+    )
+    return Section("overview", "At a glance", text, [overview_table(results), networks_table(results)])
+
+
+def _wins(results: Results) -> Section:
+    plots, tables = [], []
+    for baseline in comparisons.baselines(results):
+        for kind in ("step", "second"):
+            if results.budgets(kind):
+                tables.append(comparisons.win_table(results, baseline, kind))
+        for method in comparisons.compared(results, baseline):
+            plots += drawings.win_plots(results, method, baseline)
+    text = (
+        "How often a method is ahead of a baseline at the same budget: green above 50 %, red below. "
+        "Ties count one half, so a method that is as good as its baseline stands at 50."
+    )
+    return Section("wins", "Wins", text, [table for table in tables if table.rows], plots)
+
+
+def _improvements(results: Results) -> Section:
+    tables = [
+        comparisons.improvement_table(results, baseline, "step")
+        for baseline in comparisons.baselines(results)
+        if results.step_budgets
+    ]
+    tables += [gap_table(results, "step", results.step_budgets[-1])] if results.step_budgets else []
+    text = "How much better, in percent of the baseline's score, and how far from the best known score."
+    return Section("improvement", "Improvement by steps", text, [table for table in tables if table.rows])
+
+
+def _weights(results: Results) -> Section:
+    text = (
+        "Guided methods with different weights of the guide (λ) beside their baseline: mean score over "
+        "queries, with its standard deviation."
+    )
+    return Section("weights", "Weight of the guide", text, plots=drawings.weight_plots(results))
+
+
+def _anytime(results: Results) -> Section:
+    text = (
+        "Mean gap to the best known score, over steps and over wall-clock time; the band holds the middle "
+        "half of the queries. Both axes are logarithmic, the vertical one down to 0.01 %."
+    )
+    return Section("anytime", "Anytime curves", text, plots=drawings.anytime_plots(results))
+
+
+def _wall_clock(results: Results) -> Section:
+    tables = []
+    if results.second_budgets:
+        if "greedy" in results.methods and len(main_methods(results)) > 1:
+            tables.append(wall_clock_table(results, "greedy", results.second_budgets[-1]))
+        tables += [gap_table(results, "second", budget) for budget in results.second_budgets]
+    text = "The same wall-clock time for everyone, other solvers included."
+    return Section("wall-clock", "Wall clock", text, tables)
+
+
+def _targets(results: Results) -> Section:
+    text = "How long it takes to be nearly as good as the best that anyone found."
+    return Section("targets", "Time to target", text, [target_table(results)])
+
+
+def _speed(results: Results) -> Section:
+    table = step_time_table(results)
+    text = "What one step (one flip) costs, the guide's share included where there is one."
+    return Section("speed", "Time per step", text, [table] if len(table.columns) > 1 else [])
+
+
+def _published(results: Results) -> Section:
+    text = (
+        "Figures published for the same networks beside ours. The queries are drawn by the same rules, but "
+        "are not the same queries. An asterisk marks a stand-in for a network that could not be obtained."
+    )
+    return Section("published", "Beside the published figures", text, published_tables(results))
+
+
+def _drift(results: Results) -> Section:
+    if not results.drift:
+        return Section("drift", "Drift", "")
+    text = (
+        "Do moves lead towards the best known assignment? If each does with probability α > ½, a search at "
+        "distance h₀ is expected to arrive within h₀/(2α−1) moves."
+    )
+    return Section("drift", "Drift", text, [drift_table.drift_table(results)], drawings.share_plots(results))
+
+
+def _training(results: Results, folder: Path | None) -> Section:
+    histories = _histories(results, folder)
+    plots = [drawings.history_plot(name, history) for name, history in histories.items()]
+    return Section("training", "Training", "Loss of every epoch of the guide's training.", plots=plots)
+
+
+def _histories(results: Results, folder: Path | None) -> dict[str, list[dict[str, Any]]]:
+    """Training histories: of the guide in the folder, and of those noted with the methods."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    if folder is not None:
+        for path in sorted([*folder.glob("guide/guide.json"), *folder.glob("guides/*/guide.json")]):
+            history = json.loads(path.read_text(encoding="utf-8")).get("history")
+            if history:
+                found[path.parent.name] = history
+    for name, facts in results.run["networks"].items():
+        history = (facts.get("guide") or {}).get("history")
+        if history:
+            found[name] = history
+    return found

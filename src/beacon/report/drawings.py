@@ -1,0 +1,165 @@
+"""The plots of a report: from results to what is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from beacon.evaluate.metrics import Floats, gaps
+from beacon.evaluate.results import Kind, Results
+from beacon.report import drift_table
+from beacon.report.comparisons import win_matrix
+from beacon.report.naming import amount, colour_of, is_variant, main_methods, short_name
+from beacon.report.plots import plot_anytime, plot_history, plot_shares, plot_weights, plot_win_heatmap
+
+GRID_POINTS = 60
+FIRST_SECONDS = 1e-4
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure that is drawn when it is needed."""
+
+    key: str
+    caption: str
+    draw: Callable[[], Any]
+    """Returns axes."""
+    is_wide: bool = False
+
+
+def win_plots(results: Results, method: str, baseline: str) -> list[Plot]:
+    """Heatmaps of wins: networks × step budgets, and networks × time budgets."""
+    plots = []
+    names = [short_name(results, network) for network in results.networks]
+    kinds: tuple[Kind, ...] = ("step", "second")
+    for kind in kinds:
+        percentages = (
+            win_matrix(results, method, baseline, kind) if results.budgets(kind) else np.empty((0, 0))
+        )
+        if np.isfinite(percentages).any():
+            columns = [amount(kind, budget) for budget in results.budgets(kind)]
+            title = f"{method} against {baseline}, {kind}s"
+            plots.append(
+                Plot(
+                    _key("wins", method, "over", baseline, kind),
+                    f"Wins of {method} over {baseline}, %, after so many {kind}s.",
+                    partial(plot_win_heatmap, percentages, names, columns, title=title),
+                )
+            )
+    return plots
+
+
+def anytime_plots(results: Results) -> list[Plot]:
+    """One plot a network over steps, and one over seconds."""
+    colours = {method: colour_of(results, method) for method in results.methods}
+    plots = []
+    kinds: tuple[Kind, ...] = ("step", "second")
+    for network in results.networks:
+        for kind in kinds:
+            grid = _grid(results, network, kind)
+            curves = _gap_curves(results, network, kind, grid)
+            if curves:
+                name = short_name(results, network)
+                plots.append(
+                    Plot(
+                        _key("anytime", network, kind),
+                        f"{name}: gap to the best known over {kind}s.",
+                        partial(
+                            plot_anytime, grid, curves, colours, xlabel=f"{kind}s", title=f"{name}, {kind}s"
+                        ),
+                    )
+                )
+    return plots
+
+
+def weight_plots(results: Results) -> list[Plot]:
+    """λ curves of every guided method that was measured with several weights."""
+    plots = []
+    families = {method.partition(" λ=")[0] for method in results.methods if is_variant(results, method)}
+    for network in results.networks:
+        for family in sorted(families):
+            variants = [m for m in results.methods if is_variant(results, m) and m.startswith(f"{family} λ=")]
+            baseline = str(results.baselines[variants[0]])
+            scores = {
+                _weight_label(method): _step_scores(results, network, method)
+                for method in [baseline, *variants]
+                if results.runs(network, method)
+            }
+            if len(scores) > 1:
+                title = f"{short_name(results, network)}, {family}"
+                plots.append(
+                    Plot(
+                        _key("weights", network, family),
+                        f"{title}: mean score ± standard deviation for each λ.",
+                        partial(plot_weights, results.step_budgets, scores, baseline, title=title),
+                    )
+                )
+    return plots
+
+
+def share_plots(results: Results) -> list[Plot]:
+    """α of all methods on all networks."""
+    methods = drift_table.followed_methods(results)
+    shares = {
+        method: [_mean(drift_table.shares(results, network, method)) for network in results.networks]
+        for method in methods
+    }
+    names = [short_name(results, network) for network in results.networks]
+    colours = {method: colour_of(results, method) for method in methods}
+    draw = partial(plot_shares, names, shares, colours)
+    return [Plot("alpha", "α, the share of moves that come closer to the best known assignment.", draw)]
+
+
+def history_plot(name: str, history: Sequence[Mapping[str, Any]]) -> Plot:
+    """The losses of one training."""
+    return Plot(_key("training", name), f"Training of {name}.", partial(plot_history, history, title=name))
+
+
+def _weight_label(method: str) -> str:
+    return method[method.index("λ=") :] if "λ=" in method else method
+
+
+def _step_scores(results: Results, network: str, method: str) -> Floats:
+    """[queries of all seeds, budgets]"""
+    return np.array(
+        [results.scores(network, method, "step", budget).ravel() for budget in results.step_budgets]
+    ).T
+
+
+def _grid(results: Results, network: str, kind: Kind) -> Floats:
+    if kind == "step":
+        last = max((run.steps for m in results.methods for run in results.runs(network, m)), default=1)
+        return np.unique(np.geomspace(1, max(2, last), GRID_POINTS).round())
+    last_second = results.second_budgets[-1] if results.second_budgets else 0.0
+    return (
+        np.geomspace(FIRST_SECONDS, last_second, GRID_POINTS) if last_second > FIRST_SECONDS else np.empty(0)
+    )
+
+
+def _gap_curves(results: Results, network: str, kind: Kind, grid: Floats) -> dict[str, Floats]:
+    """[runs, grid] gaps of every method that has something to show."""
+    best = dict(zip(results.queries(network), results.best(network).tolist(), strict=True))
+    curves = {}
+    for method in main_methods(results) if len(grid) else []:
+        runs = results.runs(network, method)
+        if not runs or (kind == "step" and not runs[0].step_budgets):
+            continue
+        targets = np.array([best[run.query] for run in runs])
+        curve = gaps(results.curve(network, method, kind, grid), targets[:, None])
+        if kind == "step":  # no further than all runs went
+            unfinished = [run.steps for run in runs if not run.proved]
+            curve[:, grid > min(unfinished, default=np.inf)] = np.nan
+        curves[method] = curve
+    return curves
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else np.nan
+
+
+def _key(*words: str) -> str:
+    return "-".join(words).replace("+", "plus").replace(" ", "-").replace("λ=", "lambda").replace(".", "_")

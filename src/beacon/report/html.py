@@ -1,0 +1,148 @@
+"""One page that holds the whole report: no other file, no network."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from beacon.report.contents import Report, Section
+from beacon.report.drill_down import curve_data, query_table
+from beacon.report.figure import as_svg
+from beacon.report.naming import plural
+from beacon.report.tables import Cell, Table
+
+PAGE = files("beacon.report") / "page"
+
+
+def as_html(report: Report, title: str = "Beacon evaluation") -> str:
+    """The page."""
+    sections = [*map(_section, report.sections), _queries(report), _provenance(report)]
+    entries = [(section.key, section.title) for section in report.sections]
+    entries += [("queries", "Query by query"), ("provenance", "How this was made")]
+    return Template(_page_file("page.html")).substitute(
+        title=escape(title),
+        summary=escape(_summary(report)),
+        style=_page_file("style.css"),
+        script=_page_file("script.js"),
+        contents="".join(f'<li><a href="#{key}">{escape(name)}</a></li>' for key, name in entries),
+        sections="\n".join(sections),
+        data=_embedded(curve_data(report.results)),
+    )
+
+
+def _page_file(name: str) -> str:
+    return (PAGE / name).read_text(encoding="utf-8")
+
+
+def _summary(report: Report) -> str:
+    results = report.results
+    session = results.run["sessions"][-1] if results.run["sessions"] else {}
+    counts = [
+        plural(len(results.networks), "network"),
+        plural(sum(len(results.queries(network)) for network in results.networks), "query"),
+        plural(len(results.seeds), "seed"),
+        plural(len(results.methods), "method"),
+        plural(len(results.records), "run"),
+    ]
+    return f"{' · '.join(counts)} · Beacon {session.get('beacon', '')} · {session.get('began', '')[:10]}"
+
+
+def _section(section: Section) -> str:
+    plots = "".join(
+        f"<figure>{as_svg(plot.draw(), plot.key, for_page=True)}"
+        f"<figcaption>{escape(plot.caption)}</figcaption></figure>"
+        for plot in section.plots
+    )
+    gallery = f'<div class="plots">{plots}</div>' if plots else ""
+    tables = "".join(map(_table, section.tables))
+    return (
+        f'<section id="{section.key}"><h2>{escape(section.title)}</h2>'
+        f"<p>{escape(section.text)}</p>{gallery}{tables}</section>"
+    )
+
+
+def _table(table: Table, row_keys: list[str] | None = None, network: str = "") -> str:
+    """A sortable table inside a box that scrolls by itself."""
+    head = "".join(
+        f'<th scope="col" class="{_kind(table, k)}"><button type="button">{escape(name)}</button></th>'
+        for k, name in enumerate(table.columns)
+    )
+    keys = row_keys or [""] * len(table.rows)
+    body = "".join(_row(table, row, key) for row, key in zip(table.rows, keys, strict=True))
+    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    data = f' data-network="{escape(network)}"' if network else ""
+    return (
+        f'<div class="table"><h3>{escape(table.title)}</h3><div class="scroll" tabindex="0" role="region" '
+        f'aria-label="{escape(table.title)}"><table id="table-{escape(table.key)}"{data}>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</div>"
+    )
+
+
+def _row(table: Table, row: tuple[Cell, ...], key: str) -> str:
+    cells = "".join(_cell(cell, _kind(table, k)) for k, cell in enumerate(row))
+    return f'<tr data-run="{escape(key)}" tabindex="0">{cells}</tr>' if key else f"<tr>{cells}</tr>"
+
+
+def _cell(cell: Cell, kind: str) -> str:
+    value = cell.text if cell.value is None else cell.value
+    colour = ""
+    if cell.shade is not None:
+        strength = round(min(1.0, abs(cell.shade)) * 55)
+        colour = f' style="--shade:{strength}%" data-tone="{"good" if cell.shade >= 0 else "bad"}"'
+    text = f"<b>{escape(cell.text)}</b>" if cell.is_best else escape(cell.text)
+    return f'<td class="{kind}" data-value="{escape(str(value))}"{colour}>{text}</td>'
+
+
+def _kind(table: Table, column: int) -> str:
+    return "label" if column < table.num_labels else "number"
+
+
+def _queries(report: Report) -> str:
+    """A closed box for every network, with a row for every query."""
+    results, boxes = report.results, []
+    for network in results.networks:
+        table = query_table(results, network)
+        keys = [f"{row[0].text}/{row[1].text}" for row in table.rows]
+        boxes.append(
+            f'<details class="queries"><summary>{escape(table.title)} <span>{plural(len(keys), "row")}</span>'
+            f'</summary><div class="curves" hidden></div>{_table(table, keys, network)}</details>'
+        )
+    text = "Open a network, then choose a query to see how every method fared on it."
+    return f'<section id="queries"><h2>Query by query</h2><p>{text}</p>{"".join(boxes)}</section>'
+
+
+def _provenance(report: Report) -> str:
+    """The commands, machines and settings that made the numbers."""
+    run = report.results.run
+    sessions = "".join(
+        f"<li><code>{escape(session['command'])}</code><br>{escape(_machine(session))}</li>"
+        for session in run["sessions"]
+        if session["runs"]
+    )
+    absent = "".join(
+        f"<li>{escape(entry['name'])}: {escape(entry['source'])}</li>" for entry in run.get("missing", [])
+    )
+    missing = f"<h3>Missing networks</h3><ul>{absent}</ul>" if absent else ""
+    settings = escape(json.dumps({"settings": run["settings"], "methods": run["methods"]}, indent=1))
+    return (
+        '<section id="provenance"><h2>How this was made</h2><p>Commands and machines; the same command on '
+        "the same queries makes the same scores at every budget in steps.</p>"
+        f'<ul class="sessions">{sessions}</ul>{missing}'
+        f"<details><summary>All settings</summary><pre>{settings}</pre></details></section>"
+    )
+
+
+def _machine(session: dict[str, Any]) -> str:
+    return (
+        f"{session['began']}, {session['runs']:,} runs in {session['seconds']:,.0f} s, Beacon "
+        f"{session['beacon']}, Python {session['python']}, {session['processor']}, {session['cores']} cores, "
+        f"{plural(session['threads'], 'thread')}"
+    )
+
+
+def _embedded(data: dict[str, Any]) -> str:
+    """JSON that may stand inside a script element."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

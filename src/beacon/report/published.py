@@ -1,0 +1,115 @@
+"""Published figures of the same networks beside ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from beacon.evaluate.metrics import improvements, mean_of, seconds_per_step
+from beacon.evaluate.results import Results
+from beacon.report.naming import amount, main_methods, short_name
+from beacon.report.tables import NOTHING, Cell, Table, duration, label, number, written
+
+NO_SOLUTION = "no solution"
+
+
+def published_tables(results: Results) -> list[Table]:
+    """What has been published for the networks of this evaluation, as far as both sides have figures."""
+    known = {
+        network: facts["published"]
+        for network, facts in results.run["networks"].items()
+        if facts.get("published") and network in results.networks
+    }
+    if not known:
+        return []
+    tables = [_improvements(results, known), _step_times(results, known), _wall_clock(results, known)]
+    return [table for table in tables if table.rows]
+
+
+def _improvements(results: Results, known: dict[str, Any]) -> Table:
+    """Guided methods over their baselines."""
+    rows = []
+    for network, figures in known.items():
+        for method, values in figures.get("improvement", {}).items():
+            published = dict(zip(figures["steps"], values, strict=True))
+            budgets = [budget for budget in results.step_budgets if budget in published]
+            ours = [_our_improvement(results, network, method, budget) for budget in budgets]
+            for budget, mine in zip(budgets, ours, strict=True):
+                rows.append(
+                    (
+                        label(short_name(results, network)),
+                        label(method),
+                        number(budget, 0),
+                        number(published[budget]),
+                        mine,
+                    )
+                )
+    return Table(
+        "published-improvement",
+        "Improvement over the own baseline, %: published and ours",
+        ("network", "method", "steps", "published", "ours"),
+        tuple(rows),
+        f"{NOTHING}: not measured here.",
+        num_labels=2,
+    )
+
+
+def _our_improvement(results: Results, network: str, method: str, budget: int) -> Cell:
+    baseline = method.removeprefix("beacon-")
+    scores = results.scores(network, method, "step", budget)
+    reference = results.scores(network, baseline, "step", budget)
+    return number(mean_of(improvements(scores, reference)).mean)
+
+
+def _step_times(results: Results, known: dict[str, Any]) -> Table:
+    rows = []
+    for network, figures in known.items():
+        for method, (mean, _) in figures.get("seconds_per_step", {}).items():
+            if method not in main_methods(results):
+                continue
+            runs = results.runs(network, method)
+            ours = seconds_per_step([run.seconds for run in runs], [run.steps for run in runs]).mean
+            ratio = Cell(f"{mean / ours:,.0f} ×", mean / ours) if np.isfinite(ours) else number(np.nan)
+            cells = (Cell(duration(mean), mean), Cell(duration(ours), ours), ratio)
+            rows.append((label(short_name(results, network)), label(method), *cells))
+    return Table(
+        "published-time-per-step",
+        "Time per step: published and ours",
+        ("network", "method", "published", "ours", "ratio"),
+        tuple(rows),
+        "Different machines and languages: the ratio says how much more search a second buys here.",
+        num_labels=2,
+    )
+
+
+def _wall_clock(results: Results, known: dict[str, Any]) -> Table:
+    """Improvement over Greedy under a time limit."""
+    if not results.second_budgets or "greedy" not in results.methods:
+        return Table("published-wall-clock", "", ("network",), ())
+    budget, rows = results.second_budgets[-1], []
+    for network, figures in known.items():
+        reference = results.scores(network, "greedy", "second", budget)
+        for method, entry in figures.get("gap_to_greedy_60s", {}).items():
+            if method in main_methods(results) and method != "greedy":
+                ours = mean_of(improvements(results.scores(network, method, "second", budget), reference))
+                cells = (
+                    _published_gap(entry),
+                    Cell(f"{written(ours.mean)} ± {written(ours.std)}", ours.mean),
+                )
+                rows.append((label(short_name(results, network)), label(method), *cells))
+    return Table(
+        "published-wall-clock",
+        f"Improvement over Greedy in a time limit, %: published (60 s), ours ({amount('second', budget)})",
+        ("network", "method", "published, 60 s", f"ours, {amount('second', budget)}"),
+        tuple(rows),
+        "The baseline differs: at the speed of this engine Greedy gets much further in the same time.",
+        num_labels=2,
+    )
+
+
+def _published_gap(entry: Any) -> Cell:
+    if entry == NO_SOLUTION:
+        return Cell(NO_SOLUTION, "-inf")
+    mean, std = entry
+    return Cell(f"{written(mean)} ± {written(std)}", mean)

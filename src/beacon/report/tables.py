@@ -1,0 +1,172 @@
+"""Tables as data, and as text for terminals, Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+NOTHING = "–"  # what a cell without a value shows
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a reader sees, and the number behind it."""
+
+    text: str
+    value: float | str | None = None
+    """What CSV holds and what sorting goes by; None: the text."""
+    is_best: bool = False
+    shade: float | None = None
+    """-1 (red: worse) … 1 (green: better); None: no colour."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells; the first ``num_labels`` columns say what a row is about."""
+
+    key: str
+    """Name of its files and anchor."""
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    num_labels: int = 1
+
+    def __post_init__(self) -> None:
+        """Every row has a cell for every column."""
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"{self.key}: expected {len(self.columns)} cells, found {len(row)}")
+
+
+def label(text: str) -> Cell:
+    """A cell of words."""
+    return Cell(text, text)
+
+
+def number(value: float, digits: int = 2, shade: float | None = None) -> Cell:
+    """A cell of one number."""
+    return Cell(written(value, digits), value if math.isfinite(value) else str(value), shade=shade)
+
+
+def written(value: float, digits: int = 2) -> str:
+    """A number for a reader."""
+    if math.isnan(value):
+        return NOTHING
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:,.{digits}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def duration(seconds: float) -> str:
+    """A time for a reader, in the unit that suits it."""
+    if not math.isfinite(seconds):
+        return written(seconds)
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size or unit == "µs":
+            return f"{seconds / size:.3g} {unit}"
+    return NOTHING
+
+
+def mark_best(cells: Sequence[Cell], largest: bool = True) -> list[Cell]:
+    """Mark the best of the numbers in some cells, and all that read the same."""
+    values = [
+        cell.value for cell in cells if isinstance(cell.value, int | float) and math.isfinite(cell.value)
+    ]
+    if len(values) < 2:
+        return list(cells)
+    best = max(values) if largest else min(values)
+    shown = {cell.text for cell in cells if cell.value == best}
+    return [replace(cell, is_best=cell.text in shown) for cell in cells]
+
+
+def as_markdown(table: Table) -> str:
+    """A Markdown table under its title."""
+    lines = [f"### {table.title}", "", _piped(table.columns)]
+    lines.append(_piped("---" if k < table.num_labels else "---:" for k in range(len(table.columns))))
+    for row in table.rows:
+        lines.append(_piped(f"**{cell.text}**" if cell.is_best else cell.text for cell in row))
+    return "\n".join(lines + (["", table.note] if table.note else [])) + "\n"
+
+
+def as_csv(table: Table) -> str:
+    """Full numbers, one row a line."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow([cell.text if cell.value is None else cell.value for cell in row])
+    return out.getvalue()
+
+
+def as_latex(table: Table) -> str:
+    """A table for a paper, with the rules of booktabs."""
+    columns = "l" * table.num_labels + "r" * (len(table.columns) - table.num_labels)
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_escaped(table.title)}}}"]
+    lines += [rf"\label{{tab:{table.key}}}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    lines += [_row(map(_escaped, table.columns)), r"\midrule"]
+    for row in table.rows:
+        texts = [(_escaped(cell.text), cell.is_best) for cell in row]
+        lines.append(_row(rf"\textbf{{{text}}}" if is_best else text for text, is_best in texts))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+
+
+def as_rich(table: Table) -> RichTable:
+    """A table for the terminal."""
+    from rich.table import Table as RichTable  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    drawn = RichTable(
+        title=table.title, title_justify="left", caption=table.note or None, caption_justify="left"
+    )
+    for k, column in enumerate(table.columns):
+        drawn.add_column(Text(column), justify="left" if k < table.num_labels else "right")
+    for row in table.rows:
+        drawn.add_row(*(Text(cell.text, style=_style(cell)) for cell in row))
+    return drawn
+
+
+def _style(cell: Cell) -> str:
+    colour = "" if cell.shade is None or abs(cell.shade) < 0.05 else ("green" if cell.shade > 0 else "red")
+    return " ".join(filter(None, ["bold" if cell.is_best else "", colour]))
+
+
+def _piped(cells: object) -> str:
+    texts = [str(cell).replace("|", r"\|") for cell in cells]  # type: ignore[attr-defined]
+    return f"| {' | '.join(texts)} |"
+
+
+def _row(cells: object) -> str:
+    return " & ".join(cells) + r" \\"  # type: ignore[arg-type]
+
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "−": r"$-$",
+    "–": "--",
+    "±": r"$\pm$",
+    "∞": r"$\infty$",
+    "λ": r"$\lambda$",
+    "α": r"$\alpha$",
+    "µ": r"\textmu{}",
+    "≤": r"$\leq$",
+    "½": r"$\frac{1}{2}$",
+    "₀": r"$_0$",
+    "×": r"$\times$",
+    "…": r"\ldots{}",
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def _escaped(text: str) -> str:
+    return "".join(LATEX.get(sign, sign) for sign in text)
