@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from beacon import __version__
-from beacon.cli import check, convert, demo, evaluate, generate, info, queries, report, solve, train
+from beacon.cli import check, convert, demo, evaluate, generate, info, queries, report, solve, train, tune
 from beacon.cli.console import say
 from beacon.cli.errors import WRONG_USE, BeaconGroup
 from beacon.cli.options import SWITCH
@@ -58,6 +58,7 @@ for verb in (
     generate.generate,
     queries.queries,
     train.train,
+    tune.tune,
     evaluate.evaluate,
     report.report,
     demo.demo,

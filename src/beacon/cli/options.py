@@ -12,7 +12,7 @@ from beacon.errors import UsageError
 DEFAULT_METHOD = "auto"
 DEFAULT_SECONDS = 1.0
 
-SEARCH, QUERY, LIMITS, OUTPUT = "Search", "Query", "Limits", "Output"  # panels of the help
+SEARCH, QUERY, LIMITS, OUTPUT, GUIDE = "Search", "Query", "Limits", "Output", "Guide"  # panels of the help
 SWITCH = ""  # metavar of an option without a value: the help would say <bool> and seem to ask for one
 
 

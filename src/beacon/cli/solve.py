@@ -12,17 +12,18 @@ from beacon.cli import solve_options as options
 from beacon.cli.answer import ManyAnswers, Output, as_json, say_answer, warn_if_impossible, write_answer
 from beacon.cli.console import note_if_slow, say_json
 from beacon.cli.evidence import read_queries
+from beacon.cli.guide_settings import check_guide_options, chosen_guide
 from beacon.cli.kernels import load_kernels
-from beacon.cli.options import DEFAULT_METHOD, EvidenceItems, Json, ModelFile, Quiet, Seed
+from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, Seed
 from beacon.cli.outputs import check_writable, solution_paths
 from beacon.cli.progress import ProgressBar
 from beacon.cli.search_settings import chosen_stop, chosen_strategy
 
 if TYPE_CHECKING:
+    from beacon.guide.solve import GuidedStart
     from beacon.model.graphical_model import GraphicalModel
     from beacon.search.result import Result
     from beacon.search.search import Search
-    from beacon.search.start import Start
 
 LONG_SECONDS = 2.0
 LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
@@ -34,9 +35,14 @@ def solve(
     evid: options.EvidenceFiles = None,
     evidence: EvidenceItems = None,
     table: options.EvidenceTables = None,
-    method: options.Method = DEFAULT_METHOD,
+    method: options.Method = None,
     penalty_weight: options.PenaltyWeight = None,
-    start: options.StartAt = "random",
+    start: options.StartAt = None,
+    guide: options.GuideFolder = None,
+    weight: options.Weight = None,
+    refresh: options.Refresh = None,
+    candidates: options.CandidateMoves = None,
+    restart_from: options.RestartAt = None,
     propagate: options.Propagate = True,
     log_zero: options.LogZero = None,
     seed: Seed = 0,
@@ -62,13 +68,20 @@ def solve(
       beacon solve model.uai.xz --evid model.uai.evid --steps 100000 -o best.MPE
 
       beacon solve alarm.bif --table patients.csv --json > answers.json
+
+      beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.search.solve import solve_many  # noqa: PLC0415
+    from beacon.guide.solve import solve_many  # noqa: PLC0415
 
     stop = chosen_stop(steps, time, no_improvement, target)
-    strategy = chosen_strategy(method, penalty_weight)
+    asked = {"weight": weight, "refresh": refresh, "candidates": candidates, "restart_from": restart_from}
+    check_guide_options(guide, start, asked)
+    if method is not None:
+        chosen_strategy(method, penalty_weight)  # a wrong name shall not wait for the model
     model = read_model(model_file)
+    guided = chosen_guide(guide, model, asked)
+    strategy = chosen_strategy(method or guided.strategy, penalty_weight)
     queries = read_queries(model, evid or [], table or [], evidence or [])
     output = Output(_solution_files(out, len(queries)), json, trace, show_all, quiet)
     first = _read_start(start, model)
@@ -79,6 +92,8 @@ def solve(
         solve_many,
         model,
         queries,
+        guide=guided.guide,
+        use=guided.use,
         strategy=strategy,
         stop=stop,
         start=first,
@@ -101,10 +116,12 @@ def _solution_files(out: str | None, count: int) -> list[Path]:
     return files
 
 
-def _read_start(start: str, model: GraphicalModel) -> Start:
+def _read_start(start: str | None, model: GraphicalModel) -> GuidedStart | None:
     from beacon.formats import read_solution  # noqa: PLC0415
 
-    return "random" if start == "random" else read_solution(start, model)
+    if start is None or start == "random":
+        return start
+    return "guide" if start == "guide" else read_solution(start, model)
 
 
 def _solve_one(run: Callable[..., list[Result]], output: Output) -> None:

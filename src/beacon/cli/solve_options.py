@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from beacon.cli.options import DEFAULT_SECONDS, LIMITS, OUTPUT, QUERY, SEARCH, SWITCH, at_least
+from beacon.cli.options import DEFAULT_SECONDS, GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, SWITCH, at_least
 
 EvidenceFiles = Annotated[
     list[str] | None,
@@ -27,9 +27,12 @@ EvidenceTables = Annotated[
     ),
 ]
 Method = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--method", metavar="NAME", rich_help_panel=SEARCH, help="How to search: auto, gls+, tree or greedy."
+        "--method",
+        metavar="NAME",
+        rich_help_panel=SEARCH,
+        help="How to search: auto, gls+, tree or greedy; default: auto, or gls+ where a guide has a say in moves.",
     ),
 ]
 PenaltyWeight = Annotated[
@@ -42,12 +45,56 @@ PenaltyWeight = Annotated[
     ),
 ]
 StartAt = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--start",
-        metavar="random|FILE",
+        metavar="random|guide|FILE",
         rich_help_panel=SEARCH,
-        help="Where to begin: at random, or at a solution file.",
+        help="Where to begin: at random, where the guide would, or at a solution file; "
+        "default: as the guide was tuned, or at random without one.",
+    ),
+]
+GuideFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--guide", metavar="DIR", rich_help_panel=GUIDE, help="A guide trained for this model (beacon train)."
+    ),
+]
+Weight = Annotated[
+    float | None,
+    typer.Option(
+        "--lambda",
+        metavar="L",
+        rich_help_panel=GUIDE,
+        help="The guide's share in the choice of moves, 0 to 1; default: as tuned, or 0.",
+    ),
+]
+Refresh = Annotated[
+    int | None,
+    typer.Option(
+        "--refresh",
+        metavar="K",
+        callback=at_least(0),
+        rich_help_panel=GUIDE,
+        help="Steps between two scorings by the guide, 0: score once; default: as tuned, or 0.",
+    ),
+]
+CandidateMoves = Annotated[
+    str | None,
+    typer.Option(
+        "--candidates",
+        metavar="all|improving",
+        rich_help_panel=GUIDE,
+        help="Moves that the guide may choose from; default: as tuned, or improving.",
+    ),
+]
+RestartAt = Annotated[
+    str | None,
+    typer.Option(
+        "--restart-from",
+        metavar="random|guide",
+        rich_help_panel=GUIDE,
+        help="Where a stagnating search begins again; default: as tuned, or random.",
     ),
 ]
 LogZero = Annotated[

@@ -32,6 +32,7 @@ GuidedStart = Literal["guide"] | Start
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
 MAX_BATCH = 256
+GUIDED_STRATEGIES = ("greedy", "gls+")  # those that choose single moves
 
 
 def solve(
@@ -115,7 +116,7 @@ def solve_many(
     if start is not None:
         use = replace(use, start="guide" if _is_guide(start) else "random")
     first = "random" if start is None or _is_guide(start) else start
-    job = _GuidedJob(model, loaded, use, strategy or default_strategy(use), first, options)
+    job = _GuidedJob(model, loaded, use, strategy or default_strategy(loaded, use), first, options)
     return job.solve([resolve_evidence(model, evidence) for evidence in evidences])
 
 
@@ -125,13 +126,18 @@ def _is_guide(start: GuidedStart | None) -> bool:
 
 def tuned_use(guide: Guide) -> GuideUse:
     """How a guide is best used, as tuning has found; otherwise for the start alone."""
-    facts: dict[str, Any] = getattr(guide, "facts", {})
-    return GuideUse.from_dict(facts.get("tuned", {}).get("use", {}))
+    return GuideUse.from_dict(_tuned(guide).get("use", {}))
 
 
-def default_strategy(use: GuideUse) -> str:
-    """The automatic mix, unless single moves are to be guided."""
-    return "gls+" if use.guidance.is_heeded else "auto"
+def default_strategy(guide: Guide, use: GuideUse) -> str:
+    """The strategy that tuning found best; otherwise the automatic mix, unless moves are to be guided."""
+    tuned = str(_tuned(guide).get("strategy", "auto"))
+    return "gls+" if use.guidance.is_heeded and tuned not in GUIDED_STRATEGIES else tuned
+
+
+def _tuned(guide: Guide) -> dict[str, Any]:
+    tuned: dict[str, Any] = getattr(guide, "facts", {}).get("tuned", {})
+    return tuned
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,106 @@
+"""``beacon tune``: find out how a guide is best used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from beacon.cli.console import say, say_json
+from beacon.cli.options import Json, ModelFile, Quiet, Seed, at_least
+from beacon.cli.progress import ProgressBar
+from beacon.errors import UsageError
+
+if TYPE_CHECKING:
+    from beacon.learn.tune import Tuning, TuneSettings
+
+
+def tune(
+    model_file: ModelFile,
+    queries_file: Annotated[str, typer.Argument(metavar="Q", help="Query set of `beacon queries`.")],
+    guide_folder: Annotated[str, typer.Argument(metavar="GUIDE", help="Guide of `beacon train`.")],
+    *,
+    seconds: Annotated[
+        str | None,
+        typer.Option(
+            "--seconds",
+            metavar="S,S,…",
+            help="Times at which the best scores are compared; default: 0.001,0.003,0.01,0.03,0.1.",
+        ),
+    ] = None,
+    steps: Annotated[
+        str | None,
+        typer.Option(
+            "--steps",
+            metavar="N,N,…",
+            help="Compare after so many steps instead: slower guides are not charged, and the outcome is the "
+            "same on every machine.",
+        ),
+    ] = None,
+    queries: Annotated[
+        int,
+        typer.Option("--queries", metavar="N", callback=at_least(1), help="Most validation queries to use."),
+    ] = 32,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try several uses of a guide on validation queries; the best is stored in it and used by default.
+
+    Example:  beacon tune alarm.bif alarm.parquet alarm.guide
+    """
+    from beacon.formats import read_model  # noqa: PLC0415
+    from beacon.guide.checkpoint import load_guide, update_tuned  # noqa: PLC0415
+    from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
+    from beacon.query.query_set import QuerySet  # noqa: PLC0415
+
+    settings = _settings(seconds, steps, queries)
+    model = read_model(model_file)
+    query_set = QuerySet.load(queries_file, model)
+    guide = load_guide(guide_folder, model)
+    with ProgressBar("tuning", None, quiet) as bar:
+        tuning = tune_guide(
+            model,
+            query_set,
+            guide,
+            settings,
+            seed=seed,
+            on_round=lambda trials, count: bar.describe(f"{trials} ways to search on {count} queries"),
+        )
+    update_tuned(guide_folder, tuning.to_dict())
+    if json:
+        say_json(tuning.to_dict())
+    else:
+        _show(tuning, guide_folder)
+
+
+def _settings(seconds: str | None, steps: str | None, queries: int) -> TuneSettings:
+    from beacon.learn.tune import TuneSettings  # noqa: PLC0415
+
+    if seconds is not None and steps is not None:
+        raise UsageError("tuning compares at --seconds or at --steps; give one of the two")
+    if steps is not None:
+        return TuneSettings((), tuple(int(k) for k in _numbers("--steps", steps)), queries)
+    if seconds is not None:
+        return TuneSettings(_numbers("--seconds", seconds), (), queries)
+    return TuneSettings(queries=queries)
+
+
+def _numbers(option: str, text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{option} needs numbers separated by commas; found {text!r}") from None
+
+
+def _show(tuning: Tuning, folder: str) -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    marks = [f"{mark:g} s" for mark in tuning.settings.seconds] or [f"{k:,}" for k in tuning.settings.steps]
+    table = Table("way to search", "queries", "rank", *marks, title="Mean best scores")
+    for row in tuning.table:
+        scores = [f"{score:.3f}" for score in row["scores"]]
+        table.add_row(row["trial"], str(row["queries"]), f"{row['rank']:.2f}", *scores)
+    Console(highlight=False).print(table)
+    say(f"Rank: the share of the other ways that were ahead. {folder} is now used so: {tuning.best}.")

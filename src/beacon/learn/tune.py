@@ -1,0 +1,211 @@
+"""Tuning: how is a guide best used on this model? Validation queries decide, in a few short rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import UsageError
+from beacon.guide.evidence_guide import EvidenceGuide
+from beacon.guide.guide import Guide
+from beacon.guide.guided_batch import GuidedBatch
+from beacon.guide.use import GuideUse
+from beacon.model.graphical_model import GraphicalModel
+from beacon.query.query_set import QuerySet
+from beacon.search.stop import MaxRuntime, MaxSteps
+from beacon.search.trace import Trace
+
+WEIGHTS = (0.2, 0.5, 0.7, 1.0)
+FIRST_QUERIES = 8
+UNGUIDED = GuideUse(start="random")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One way to search: a strategy, and what the guide is asked for."""
+
+    strategy: str
+    use: GuideUse
+
+    def __str__(self) -> str:
+        """In a few words, for tables."""
+        use = self.use
+        if not use.asks_guide:
+            return f"{self.strategy}, unguided"
+        said = ["guide's start"] if use.start == "guide" else []
+        if use.weight:
+            every = f"every {use.refresh} steps" if use.refresh else "once"
+            said.append(f"λ {use.weight:g}, {use.candidates} moves, scored {every}")
+        if use.restart_from == "guide":
+            said.append("guide's restarts")
+        return ", ".join([self.strategy, *said])
+
+
+@dataclass(frozen=True)
+class TuneSettings:
+    """What is compared, and for how long."""
+
+    seconds: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1)
+    """Times at which the best scores are compared, scoring included; empty: compare at steps."""
+    steps: tuple[int, ...] = ()
+    """Numbers of steps at which the best scores are compared; needs empty ``seconds``."""
+    queries: int = 32
+    """Most validation queries."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        if bool(self.seconds) == bool(self.steps):
+            raise UsageError("tuning compares at seconds or at steps; give one of the two")
+        if min((*self.seconds, *self.steps)) <= 0:
+            raise UsageError("tuning compares at positive numbers of seconds or steps")
+        if self.queries < 1:
+            raise UsageError(f"tuning needs at least 1 query; found {self.queries}")
+
+    def marks_of(self, trace: Trace) -> NDArray[np.float64]:
+        """The best score at each mark."""
+        return trace.best_at(self.steps) if self.steps else trace.best_after(self.seconds)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The outcome of tuning."""
+
+    best: Trial
+    table: tuple[dict[str, Any], ...]
+    """A row for each trial, the best first: ``trial``, ``queries`` it was compared on, its mean ``rank``
+    among the trials of its last round (0: always best), and its mean scores at the marks."""
+    settings: TuneSettings
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is stored in the guide."""
+        marks = (
+            {"seconds": self.settings.seconds} if self.settings.seconds else {"steps": self.settings.steps}
+        )
+        return {
+            "strategy": self.best.strategy,
+            "use": self.best.use.to_dict(),
+            "marks": marks,
+            "table": list(self.table),
+        }
+
+
+def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto")) -> list[Trial]:
+    """What is worth trying with a guide of this kind."""
+    trials = [Trial(strategy, use) for strategy in strategies for use in (UNGUIDED, GuideUse())]
+    if "gls+" in strategies:
+        intervals = (0,) if isinstance(guide, EvidenceGuide) else (0, 50)
+        uses = [GuideUse(restart_from="guide")]
+        uses += [GuideUse(start="guide", weight=weight) for weight in WEIGHTS]
+        uses += [
+            GuideUse(start="random", weight=weight, refresh=refresh)
+            for weight in (0.5, 1.0)
+            for refresh in intervals
+        ]
+        trials += [Trial("gls+", use) for use in uses]
+    return trials
+
+
+def paper_trials(strategy: str, refresh: int = 1, candidates: str = "improving") -> list[Trial]:
+    """The paper's choice: only λ is tuned, from random starts."""
+    use = GuideUse.from_dict({"start": "random", "refresh": refresh, "candidates": candidates})
+    return [Trial(strategy, replace(use, weight=weight)) for weight in WEIGHTS]
+
+
+def tune(
+    model: GraphicalModel,
+    queries: QuerySet,
+    guide: Guide,
+    settings: TuneSettings | None = None,
+    *,
+    trials: Sequence[Trial] | None = None,
+    seed: int = 0,
+    propagate: bool = True,
+    threads: int | None = 1,
+    on_round: Callable[[int, int], None] | None = None,
+) -> Tuning:
+    """Find the trial that ranks best on validation queries.
+
+    All trials are run on a few queries, the better half of them on twice as many, and so on; ``on_round``
+    hears of each round's number of trials and queries. Compared at steps, the outcome is the same on every
+    machine.
+    """
+    settings = settings or TuneSettings()
+    evidences = _validation_evidences(model, queries, settings.queries)
+    runner = _Runner(model, guide, settings, seed, propagate, threads)
+    left = list(trials or candidate_trials(guide))
+    rows: list[dict[str, Any]] = []
+    count = min(FIRST_QUERIES, len(evidences))
+    while True:
+        if on_round is not None:
+            on_round(len(left), count)
+        scores = np.array([runner.scores(trial, evidences[:count]) for trial in left])
+        ranks = mean_ranks(scores)
+        order = np.argsort(ranks, kind="stable")
+        is_last = count == len(evidences) or len(left) == 1
+        kept = order if is_last else order[: (len(left) + 1) // 2]
+        dropped = [k for k in order if is_last or k not in kept]
+        rows = [_row(left[k], count, ranks[k], scores[k]) for k in dropped] + rows
+        if is_last:
+            return Tuning(left[order[0]], tuple(rows), settings)
+        left = [left[k] for k in kept]
+        count = min(2 * count, len(evidences))
+
+
+def mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[trials] share of the others that each trial is behind, ties half; mean over queries and marks.
+
+    Ranks rather than scores: one query that misses a zero factor would outweigh all others.
+    """
+    others = max(1, len(scores) - 1)
+    ahead = (scores[None] > scores[:, None]).sum(axis=1) + 0.5 * (scores[None] == scores[:, None]).sum(axis=1)
+    ranks: NDArray[np.float64] = ((ahead - 0.5) / others).mean(axis=(1, 2))
+    return ranks
+
+
+def _validation_evidences(model: GraphicalModel, queries: QuerySet, most: int) -> list[dict[int, int]]:
+    queries.check_model(model)
+    validation = queries.split("validation")
+    if not len(validation):
+        raise UsageError(f"tuning needs validation queries; found none among {len(queries):,}: sample more")
+    return [validation.evidence(query) for query in range(min(most, len(validation)))]
+
+
+@dataclass
+class _Runner:
+    """Runs trials."""
+
+    model: GraphicalModel
+    guide: Guide
+    settings: TuneSettings
+    seed: int
+    propagate: bool
+    threads: int | None
+
+    def scores(self, trial: Trial, evidences: Sequence[dict[int, int]]) -> NDArray[np.float64]:
+        """[queries, marks] the best scores of a trial."""
+        batch = GuidedBatch(
+            self.model,
+            evidences,
+            self.guide,
+            trial.use,
+            trial.strategy,
+            seed=self.seed,
+            propagate=self.propagate,
+            threads=self.threads,
+        )
+        limits = self.settings
+        batch.run_until(MaxSteps(max(limits.steps)) if limits.steps else MaxRuntime(max(limits.seconds)))
+        return np.array([limits.marks_of(trace) for trace in batch.batch.traces])
+
+
+def _row(trial: Trial, count: int, rank: float, scores: NDArray[np.float64]) -> dict[str, Any]:
+    return {
+        "trial": str(trial),
+        "queries": count,
+        "rank": round(float(rank), 4),
+        "scores": [round(float(score), 6) for score in scores.mean(axis=0)],
+    }
