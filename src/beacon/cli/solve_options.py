@@ -32,7 +32,7 @@ Method = Annotated[
         "--method",
         metavar="NAME",
         rich_help_panel=SEARCH,
-        help="How to search: auto, gls+, tree or greedy; default: auto, or gls+ where a guide has a say in moves.",
+        help="How to search: auto, gls+, tree or greedy; default: auto (gls+ where a guide chooses moves).",
     ),
 ]
 PenaltyWeight = Annotated[

@@ -12,7 +12,7 @@ from beacon.cli.progress import ProgressBar
 from beacon.errors import UsageError
 
 if TYPE_CHECKING:
-    from beacon.learn.tune import Tuning, TuneSettings
+    from beacon.learn.tune import TuneSettings, Tuning
 
 
 def tune(

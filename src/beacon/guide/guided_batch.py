@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 
@@ -19,7 +20,7 @@ from beacon.search.batch import SearchBatch
 from beacon.search.result import Result
 from beacon.search.search import Search
 from beacon.search.start import Start, first_assignments, random_start
-from beacon.search.stop import MaxSteps, Stop, check_bounded
+from beacon.search.stop import Stop, check_bounded
 from beacon.search.strategy import Strategy
 
 Listener = Callable[[Search], None]
@@ -60,13 +61,10 @@ class GuidedBatch:
             threads=threads,
             yielding_start=use.start == "guide",
         )
-        self._interval = float(use.refresh)
+        scores_last = use.refresh == 0 or isinstance(guide, EvidenceGuide)
+        self._intervals = [math.inf if scores_last else float(use.refresh)] * len(evidences)
+        self._due = [math.inf if scores_last else 0.0] * len(evidences)  # the step of the next scoring
         self._charge(range(len(evidences)), perf_counter() - began)
-
-    @property
-    def _scores_last(self) -> bool:
-        """Are scores never made anew?"""
-        return self.use.refresh == 0 or isinstance(self.guide, EvidenceGuide)
 
     @property
     def results(self) -> list[Result]:
@@ -82,33 +80,40 @@ class GuidedBatch:
             return
         unfinished: Sequence[int] = range(num_queries)
         while unfinished:
-            self._score(unfinished)
-            goals = [self._next_scoring(search.steps) for search in self.batch.searches]
-            stops = [stop | goal for goal in goals]
+            self._score([query for query in unfinished if self._is_due(query)])
+            stops = [stop | Stop(steps=due) for due in self._due]
             reasons = self.batch.run_each(stops, self.scores, guidance, on_improvement)
             unfinished = [
-                query for query in unfinished if reasons[query] == "steps" and goals[query].steps < stop.steps
+                query
+                for query in unfinished
+                if reasons[query] == "steps" and self.batch.searches[query].steps < stop.steps
             ]
-            self._interval *= self.use.refresh_growth
 
-    def _next_scoring(self, steps: int) -> Stop:
-        return Stop() if self._scores_last else MaxSteps(steps + int(self._interval))
+    def _is_due(self, query: int) -> bool:
+        return self.scores is None or self.batch.searches[query].steps >= self._due[query]
 
     def _score(self, queries: Sequence[int]) -> None:
-        """Score where these searches stand; scores of the evidence alone, or of the start, may stand."""
-        if self.scores is not None and self._scores_last:
+        """Score where these searches stand, and say when that is to be done again."""
+        if not queries:
             return
         began = perf_counter()
-        states = States(self.batch.assignments[queries], self.batch.observed[queries])
-        rows = self.guide.score(states)
+        rows = self.guide.score(States(self.batch.assignments[queries], self.batch.observed[queries]))
         if self.scores is None:
             self.scores = np.zeros((len(self.batch.searches), rows.shape[1]), dtype=np.float32)
         self.scores[queries] = rows
+        for query in queries:
+            interval = self._intervals[query]
+            self._due[query] = self.batch.searches[query].steps + _whole(interval)
+            self._intervals[query] = interval * self.use.refresh_growth
         self._charge(queries, perf_counter() - began)
 
     def _charge(self, queries: Sequence[int], seconds: float) -> None:
         for query in queries:
             self.batch.searches[query].charge(seconds / len(queries))
+
+
+def _whole(interval: float) -> float:
+    return interval if math.isinf(interval) else math.floor(interval)
 
 
 def guided_start(
