@@ -69,9 +69,7 @@ def test_a_batch_scores_bit_for_bit_as_one_by_one(
 
 @each_guide
 @each_model
-def test_scores_move_with_their_rows(
-    make: Callable[[GraphicalModel], Guide], model: GraphicalModel
-) -> None:
+def test_scores_move_with_their_rows(make: Callable[[GraphicalModel], Guide], model: GraphicalModel) -> None:
     guide, states = make(model), random_states(model, 20)
     order = np.random.default_rng(3).permutation(20)
     turned = guide.score(States(states.assignments[order], states.observed[order]))

@@ -35,7 +35,9 @@ def test_every_move_knows_its_variable_and_value(sizes: list[int]) -> None:
     pairs = [(i, v) for i, size in enumerate(sizes) for v in range(size)]
     assert list(zip(moves.variable_of, moves.value_of, strict=True)) == pairs
     assignment = np.array([[size - 1 for size in sizes]])
-    assert [pairs[k] for k in moves.of_assignments(assignment)[0]] == [(i, s - 1) for i, s in enumerate(sizes)]
+    assert [pairs[k] for k in moves.of_assignments(assignment)[0]] == [
+        (i, s - 1) for i, s in enumerate(sizes)
+    ]
 
 
 def test_large_logits_do_not_overflow() -> None:
