@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -32,13 +33,13 @@ class FastNetwork:
             parameter.requires_grad_()
         self._places = torch.from_numpy(_padded_places(moves).ravel())
 
-    def loss(self, evidence: Tensor, targets: Tensor, dropout: float, evidence_dropout: float) -> Tensor:
+    def loss(self, evidence: Tensor, targets: Tensor, settings: FastSettings) -> Tensor:
         """Mean cross-entropy over the variables whose target is not -100; evidence is multi-hot."""
         p = self.parameters
-        rows = self._dropped(evidence, evidence_dropout, rescale=False) @ p["embeddings"]
+        rows = self._dropped(evidence, settings.evidence_dropout, rescale=False) @ p["embeddings"]
         hidden = rows + torch.relu(rows @ p["hidden_weights"] + p["hidden_bias"])
         # a row per move and a column per query: picking rows is much quicker than picking columns
-        logits = p["output_weights"].T @ self._dropped(hidden, dropout).T + p["output_bias"][:, None]
+        logits = p["output_weights"].T @ self._dropped(hidden, settings.dropout).T + p["output_bias"][:, None]
         padded = functional.pad(logits, (0, 0, 0, 1), value=-torch.inf).index_select(0, self._places)
         by_variable = padded.view(targets.shape[1], -1, len(targets))
         total = functional.cross_entropy(by_variable, targets.T, reduction="sum")
@@ -72,20 +73,32 @@ def _padded_places(moves: Moves) -> NDArray[np.int64]:
 def train_epochs(
     network: FastNetwork, evidence: NDArray[np.uint8], targets: NDArray[np.int64], settings: FastSettings
 ) -> Iterator[tuple[float, FastWeights]]:
-    """Mean training loss and weights after each epoch."""
+    """Mean training loss and weights after each epoch.
+
+    On one thread: the products are small, and the weights do not depend on the number of cores.
+    """
     optimiser = torch.optim.AdamW(_groups(network, settings.weight_decay), settings.learning_rate)
     inputs, outputs = torch.from_numpy(evidence), torch.from_numpy(targets)
     for _ in range(settings.max_epochs):
-        losses = []
-        for rows in torch.split(network.shuffled(len(inputs)), settings.batch_size):
-            loss = network.loss(
-                inputs[rows].float(), outputs[rows], settings.dropout, settings.evidence_dropout
-            )
-            optimiser.zero_grad()
-            torch.autograd.backward(loss)
-            optimiser.step()
-            losses.append(loss.item())
+        with _one_thread():
+            losses = []
+            for rows in torch.split(network.shuffled(len(inputs)), settings.batch_size):
+                loss = network.loss(inputs[rows].float(), outputs[rows], settings)
+                optimiser.zero_grad()
+                torch.autograd.backward(loss)
+                optimiser.step()
+                losses.append(loss.item())
         yield float(np.mean(losses)), network.weights()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _groups(network: FastNetwork, weight_decay: float) -> list[dict[str, object]]:
