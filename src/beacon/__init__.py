@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from beacon.formats import write_evidence as write_evidence
     from beacon.formats import write_model as write_model
     from beacon.formats import write_solution as write_solution
+    from beacon.learn.collect import CollectSettings as CollectSettings
+    from beacon.learn.collect import collect as collect
+    from beacon.learn.teacher import TeacherSettings as TeacherSettings
+    from beacon.learn.trajectories import Trajectories as Trajectories
     from beacon.model.graphical_model import Factor as Factor
     from beacon.model.graphical_model import GraphicalModel as GraphicalModel
+    from beacon.peers.peer import find_peer as find_peer
     from beacon.query.query_set import QuerySet as QuerySet
     from beacon.query.query_set import sample_queries as sample_queries
     from beacon.search.batch import SearchBatch as SearchBatch
@@ -47,7 +52,11 @@ _HOMES = {
         "write_model",
         "write_solution",
     ],
+    "beacon.learn.collect": ["CollectSettings", "collect"],
+    "beacon.learn.teacher": ["TeacherSettings"],
+    "beacon.learn.trajectories": ["Trajectories"],
     "beacon.model.graphical_model": ["Factor", "GraphicalModel"],
+    "beacon.peers.peer": ["find_peer"],
     "beacon.query.query_set": ["QuerySet", "sample_queries"],
     "beacon.search.batch": ["SearchBatch"],
     "beacon.search.result": ["Result"],

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from beacon import __version__
-from beacon.cli import check, convert, demo, generate, info, queries, solve
+from beacon.cli import check, collect, convert, demo, generate, info, queries, solve
 from beacon.cli.console import say
 from beacon.cli.errors import WRONG_USE, BeaconGroup
 from beacon.cli.options import SWITCH
@@ -57,6 +57,7 @@ for verb in (
     convert.convert,
     generate.generate,
     queries.queries,
+    collect.collect,
     demo.demo,
 ):
     app.command()(verb)

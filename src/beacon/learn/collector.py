@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -105,8 +106,11 @@ def work_through(
             if collected is not None:
                 yield chunks[k], collected
     except BaseException:
-        collector.cancelled.set()  # let the threads end, with what they have lost
+        collector.cancelled.set()  # so that threads end soon; what they are at is lost
         raise
+    finally:
+        with warnings.catch_warnings(action="ignore"):  # it would advise not to stop early
+            results.close()
 
 
 def _collect(collector: Collector, k: int, chunk: Chunk) -> tuple[int, Trajectories | None]:

@@ -32,9 +32,9 @@ DEFAULT_PEER_SECONDS = 10.0
 class TeacherSettings:
     """How references are found."""
 
-    method: str = "gls+"
-    """``gls+``, ``auto`` (the mix with tree moves, better on grids) or ``toulbar2`` (optimal where it proves
-    so; where not, the better of its answer and that of ``auto``)."""
+    method: str = "auto"
+    """``auto`` (GLS+ and tree moves), ``gls+``, or ``toulbar2`` (optimal where it proves so; where not, the
+    better of its answer and that of ``auto``)."""
     steps: int | None = None
     """Steps of each run; 100,000 unless ``seconds`` is given."""
     seconds: float | None = None
