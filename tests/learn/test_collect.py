@@ -219,6 +219,11 @@ class TestIndependenceOfWorkers:
         assert set(vars(copy)) == {"model", "settings"}
         assert not copy.flat.log_table.flags.writeable
 
+    def test_dask_sees_how_large_a_collector_is(self, model):
+        """Then it sends the model to a worker once, and not with every chunk."""
+        collector = collector_module.Collector(Teacher(model, QUICK.teacher), QUICK, 0, {})
+        assert sys.getsizeof(collector) > 8 * model.num_entries
+
     def test_an_error_in_a_worker_arrives(self, model, queries, monkeypatch):
         def fail(*_: object) -> None:
             raise ModelError("no such luck")
@@ -247,10 +252,8 @@ class TestSettings:
         with pytest.raises(UsageError, match=r"restart_interval must divide steps, .*; found 30 and 100"):
             CollectSettings(steps=100, restart_interval=30)
 
-    def test_budgets_in_steps_are_deterministic(self):
-        assert TeacherSettings().is_deterministic
+    def test_a_budget_is_in_steps_unless_seconds_are_given(self):
         assert TeacherSettings().stop == MaxSteps(100_000)
-        assert not TeacherSettings(seconds=2.0).is_deterministic
         assert TeacherSettings(seconds=2.0).stop.steps == float("inf")
         assert TeacherSettings("toulbar2", seconds=2.0).stop == MaxSteps(100_000)
 

@@ -47,6 +47,10 @@ class Collector:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, cancelled=threading.Event())
 
+    def __sizeof__(self) -> int:
+        """With the tables of the model: by this Dask sees that it should travel to a worker only once."""
+        return object.__sizeof__(self) + 8 * self.teacher.model.num_entries
+
     def collect(self, chunk: Chunk) -> Trajectories | None:
         """References and walks of a chunk; None if cancelled meanwhile."""
         rows: list[tuple[Reference, Walks]] = []

@@ -66,11 +66,6 @@ class TeacherSettings:
         )
 
     @property
-    def is_deterministic(self) -> bool:
-        """Does the same seed give the same references on every machine?"""
-        return self.stop.seconds == math.inf and self.method != "toulbar2"
-
-    @property
     def budget(self) -> str:
         """The budget in words."""
         limits = [f"{self.stop.steps:.0f} steps"] if self.stop.steps < math.inf else []
