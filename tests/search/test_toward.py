@@ -1,4 +1,4 @@
-"""Recorded walks: every step is the greedy move or the best one toward the reference, as recomputed naively."""
+"""Recorded walks: every step is the greedy move or the best one toward the reference."""
 
 from __future__ import annotations
 

@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from beacon import __version__
-from beacon.cli import check, convert, demo, evaluate, generate, info, queries, report, solve, train, tune
+from beacon.cli import (
+    check,
+    collect,
+    convert,
+    demo,
+    evaluate,
+    generate,
+    info,
+    queries,
+    report,
+    solve,
+    train,
+    tune,
+)
 from beacon.cli.console import say
 from beacon.cli.errors import WRONG_USE, BeaconGroup
 from beacon.cli.options import SWITCH
@@ -57,6 +70,7 @@ for verb in (
     convert.convert,
     generate.generate,
     queries.queries,
+    collect.collect,
     train.train,
     tune.tune,
     evaluate.evaluate,

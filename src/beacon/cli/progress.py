@@ -33,10 +33,10 @@ class ProgressBar:
         if self._bar:
             self._bar.stop()
 
-    def advance(self) -> None:
-        """One more part is done."""
+    def advance(self, parts: int = 1) -> None:
+        """So many more parts are done."""
         if self._bar and self._task is not None:
-            self._bar.advance(self._task)
+            self._bar.advance(self._task, parts)
 
     def reach(self, done: int) -> None:
         """So many parts are done."""

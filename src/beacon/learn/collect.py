@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -96,11 +97,12 @@ def collect(
 
     report()
     missing = [chunk for chunk in chunks if chunk.first not in done]
-    for chunk, part in work_through(Collector(teacher, settings, seed, facts), missing, jobs):
-        if parts is not None:
-            parts.save(chunk, part)
-        done[chunk.first] = part
-        report()
+    with closing(work_through(Collector(teacher, settings, seed, facts), missing, jobs)) as finished:
+        for chunk, part in finished:
+            if parts is not None:
+                parts.save(chunk, part)
+            done[chunk.first] = part
+            report()
     trajectories = concatenated([done[chunk.first] for chunk in chunks])
     if parts is not None:
         trajectories.save(parts.output)

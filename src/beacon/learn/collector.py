@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,6 +46,10 @@ class Collector:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, cancelled=threading.Event())
+
+    def __sizeof__(self) -> int:
+        """With the tables of the model: by this Dask sees that it should travel to a worker only once."""
+        return object.__sizeof__(self) + 8 * self.teacher.model.num_entries
 
     def collect(self, chunk: Chunk) -> Trajectories | None:
         """References and walks of a chunk; None if cancelled meanwhile."""
@@ -105,8 +110,11 @@ def work_through(
             if collected is not None:
                 yield chunks[k], collected
     except BaseException:
-        collector.cancelled.set()  # let the threads end, with what they have lost
+        collector.cancelled.set()  # so that threads end soon; what they are at is lost
         raise
+    finally:
+        with warnings.catch_warnings(action="ignore"):  # it would advise not to stop early
+            results.close()
 
 
 def _collect(collector: Collector, k: int, chunk: Chunk) -> tuple[int, Trajectories | None]:

@@ -32,9 +32,9 @@ DEFAULT_PEER_SECONDS = 10.0
 class TeacherSettings:
     """How references are found."""
 
-    method: str = "gls+"
-    """``gls+``, ``auto`` (the mix with tree moves, better on grids) or ``toulbar2`` (optimal where it proves
-    so; where not, the better of its answer and that of ``auto``)."""
+    method: str = "auto"
+    """``auto`` (GLS+ and tree moves), ``gls+``, or ``toulbar2`` (optimal where it proves so; where not, the
+    better of its answer and that of ``auto``)."""
     steps: int | None = None
     """Steps of each run; 100,000 unless ``seconds`` is given."""
     seconds: float | None = None
@@ -64,11 +64,6 @@ class TeacherSettings:
             steps=math.inf if steps is None else steps,
             seconds=self.seconds if by_time and self.seconds is not None else math.inf,
         )
-
-    @property
-    def is_deterministic(self) -> bool:
-        """Does the same seed give the same references on every machine?"""
-        return self.stop.seconds == math.inf and self.method != "toulbar2"
 
     @property
     def budget(self) -> str:
