@@ -30,6 +30,9 @@ class NetworkSettings:
     evidence_flag: bool = True
     """Do the tokens of evidence differ from those of values that the search chose?"""
 
+    token_bias: bool = False
+    """Does every token have a logit of its own, which training starts at the frequency of its value?"""
+
     def __post_init__(self) -> None:
         """Check the sizes."""
         for name in ("embedding", "heads", "attention_layers", "width", "blocks"):
@@ -88,6 +91,8 @@ class AttentionNetwork(nn.Module):
         self.dropout = nn.Dropout(settings.dropout)
         self.logit = nn.Linear(settings.width, 1)
         self.evidence.requires_grad_(settings.evidence_flag)
+        if settings.token_bias:
+            self.bias = nn.Embedding(num_tokens, 1, _weight=torch.zeros(num_tokens, 1))
 
     def tables(self) -> Tables:
         """Project every token once: there are far fewer of them than state and move tokens in a batch."""
@@ -108,8 +113,10 @@ class AttentionNetwork(nn.Module):
         hidden = self.project(torch.cat([moves.to(raw.dtype), raw], dim=-1))
         for block in self.blocks:
             hidden = hidden + self.dropout(F.relu(block(hidden)))
-        logits: Tensor = self.logit(hidden).squeeze(-1)
-        return logits
+        logits: Tensor = self.logit(hidden)
+        if self.settings.token_bias:
+            logits = logits + self.bias(move_tokens)
+        return logits.squeeze(-1)
 
     def numbers_per_state(self, num_moves: int, num_variables: int) -> int:
         """About how many numbers training keeps for one state: what each layer needs for its gradient."""

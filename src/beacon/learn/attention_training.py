@@ -50,6 +50,8 @@ def train_attention(
             _states_of(model, queries, trajectories, split, ranks.device) for split in ("train", "validation")
         )
         memory = training_bytes(ranks.device)
+        if preset.network.token_bias:
+            start_at_frequencies(network, training)
         trainer = Trainer(network, training, validation, preset.training, seed, ranks, memory)
         state = TrainingState(network, new_optimizer(network, preset, ranks.device))
         identity = _identity(preset, seed, queries, trajectories)
@@ -71,6 +73,18 @@ def new_network(model: GraphicalModel, preset: Preset, seed: int) -> AttentionNe
         key = np.random.SeedSequence([seed, INITIAL_WEIGHTS_STREAM])
         torch.manual_seed(int(key.generate_state(1)[0]))
         return AttentionNetwork(int(model.domain_sizes.sum()), preset.network)
+
+
+@torch.no_grad()
+def start_at_frequencies(network: AttentionNetwork, training: TrajectoryStates) -> None:
+    """Let the network begin with how often each value is the reference's where it is asked for."""
+    tokens = training.tokens
+    found = (tokens.starts + training.references.long())[~training.observed]
+    counts = torch.bincount(found, minlength=tokens.num_tokens) + 1.0
+    totals = torch.zeros_like(tokens.sizes, dtype=counts.dtype).index_add_(0, tokens.owners, counts)
+    network.bias.weight[:, 0] = torch.logit(counts / totals[tokens.owners], eps=1e-6)
+    network.logit.weight.zero_()  # before training, the rest says nothing
+    network.logit.bias.zero_()
 
 
 def new_optimizer(network: AttentionNetwork, preset: Preset, device: torch.device) -> torch.optim.Optimizer:

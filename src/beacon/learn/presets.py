@@ -18,7 +18,9 @@ class Preset(NamedTuple):
 PRESETS = {
     "paper": Preset(NetworkSettings(), TrainingSettings()),
     "small": Preset(
-        NetworkSettings(embedding=32, heads=2, attention_layers=2, width=64, blocks=2, dropout=0.1),
+        NetworkSettings(
+            embedding=32, heads=2, attention_layers=2, width=64, blocks=2, dropout=0.1, token_bias=True
+        ),
         TrainingSettings(
             learning_rate=3e-3,
             decay=0.95,
