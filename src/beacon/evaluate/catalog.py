@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -12,12 +13,15 @@ from beacon.evaluate.engine_method import EngineMethod
 from beacon.evaluate.guided_method import GuidedMethod
 from beacon.evaluate.method import Method
 from beacon.evaluate.peer_method import PeerMethod
+from beacon.guide.checkpoint import load_guide
+from beacon.guide.solve import default_strategy, tuned_use
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.strategy import STRATEGIES, make_strategy
 
 SOLVERS = ("toulbar2", "daoopt")
 GUIDED = ("beacon-greedy", "beacon-gls+", "beacon")
 """The paper's two methods, and the guide's own tuned settings."""
+DEFAULT_WEIGHT = 0.5
 KNOWN = (*STRATEGIES, *GUIDED, *SOLVERS)
 
 
@@ -62,19 +66,22 @@ def make_methods(
 def _guided(
     name: str, model: GraphicalModel, path: str, propagate: bool, weight: float | None
 ) -> GuidedMethod:
-    """A guided method with the guide's tuned settings, or with another λ."""
-    checkpoint = import_module("beacon.guide.checkpoint")
-    guide = checkpoint.load_guide(path, model)
-    tuned: dict[str, Any] = dict(getattr(guide, "tuned", {}) or {})
-    base = str(tuned.get("strategy", "gls+")) if name == "beacon" else name.removeprefix("beacon-")
+    """A guided method with the guide's tuned settings, or the paper's rule with a λ of its own."""
+    guide = load_guide(path, model)
+    use = tuned_use(guide)
+    if name == "beacon":
+        strategy = default_strategy(guide, use)
+    else:
+        strategy = name.removeprefix("beacon-")
+        use = replace(use, start="random", weight=use.weight or DEFAULT_WEIGHT)
     return GuidedMethod(
         name=name if weight is None else f"{name} λ={weight:g}",
         guide=guide,
-        strategy=make_strategy(base),
-        baseline=base,
-        weight=tuned.get("weight", 0.5) if weight is None else weight,
-        refresh=int(tuned.get("refresh", 50)),
+        strategy=make_strategy(strategy),
+        baseline=strategy,
+        use=use if weight is None else replace(use, weight=weight),
         propagate=propagate,
+        facts={"folder": str(path)},
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from beacon.evaluate.drift import Step
 from beacon.evaluate.method import Budget, Network, Query, Run
-from beacon.search.propagate import implied_values
+from beacon.search.propagate import with_implied
 from beacon.search.search import Search
 from beacon.search.stop import MaxRuntime, MaxSteps
 from beacon.search.strategy import Strategy, make_strategy
@@ -86,12 +86,9 @@ class EngineMethod:
                 return
 
     def _search(self, network: Network, query: Query, seed: int) -> Search:
-        flat, evidence, start = network.flat, query.evidence, query.start
-        if self.propagate and (implied := implied_values(flat, evidence)):
-            start = start.copy()
-            start[list(implied)] = list(implied.values())
-            evidence = {**evidence, **implied}
-        return Search(flat, evidence, self.strategy.fitted(flat), start, seed)
+        flat, evidence = network.flat, query.evidence
+        fixed = with_implied(flat, evidence, None) if self.propagate else evidence
+        return Search(flat, fixed, self.strategy.fitted(flat), query.start, seed)
 
     def _answer(
         self, network: Network, query: Query, budget: Budget, seed: int, cancelled: threading.Event
@@ -100,9 +97,8 @@ class EngineMethod:
         search = self._search(network, query, seed)
         setup = perf_counter() - began
         reason = search.run(MaxSteps(budget.max_steps), cancelled)
-        left = budget.max_seconds - setup - search.seconds
-        if left > 0 and reason not in ENDED:
-            reason = search.run(MaxRuntime(left), cancelled)
+        if reason not in ENDED:
+            reason = search.run(MaxRuntime(max(0.0, budget.max_seconds - setup)), cancelled)
         return run_of(search.trace, search, setup, reason)
 
 

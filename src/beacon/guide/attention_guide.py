@@ -37,6 +37,7 @@ class AttentionGuide:
         self.device = choose_device(device)
         self.network = network.to(self.device).eval()
         self._tokens = TokenSpace(model.domain_sizes, self.device)
+        self._asked: tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int64]] | None = None
         with torch.no_grad(), autocast(self.device):
             self._tables = self.network.tables()
 
@@ -60,11 +61,17 @@ class AttentionGuide:
     def score(self, states: StateBatch) -> NDArray[np.float32]:
         """[states, moves] see :meth:`beacon.guide.guide.Guide.score`."""
         assignments, observed = np.asarray(states.assignments), np.asarray(states.observed)
-        slots, counts = self._tokens.open_slots(observed)
+        slots, counts = self._open_slots(observed)
         rows = max(1, MOVES_AT_ONCE.get(self.device.type, 2**14) // max(1, slots.shape[1]))
         chunks = [slice(k, k + rows) for k in range(0, len(assignments), rows)]
         scores = [self._score(assignments[c], observed[c], slots[c], counts[c]) for c in chunks]
         return np.concatenate([np.zeros((0, self._tokens.num_tokens), np.float32), *scores])
+
+    def _open_slots(self, observed: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """As :meth:`TokenSpace.open_slots`; a search asks about the same queries again and again."""
+        if self._asked is None or not np.array_equal(observed, self._asked[0]):
+            self._asked = (observed.copy(), *self._tokens.open_slots(observed))
+        return self._asked[1:]
 
     @torch.no_grad()
     def _score(

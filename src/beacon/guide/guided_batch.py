@@ -42,8 +42,12 @@ class GuidedBatch:
         propagate: bool = True,
         log_zero: float | None = None,
         threads: int | None = None,
+        yielding_start: bool = False,
     ) -> None:
-        """Place every search where the guide would begin, or at ``start``."""
+        """Place every search where the guide would begin, or at ``start``.
+
+        What the evidence implies outranks the guide's start, and a ``yielding_start`` too.
+        """
         began = perf_counter()
         self.guide, self.use = guide, use
         evidences = [resolve_evidence(model, query) for query in queries]
@@ -59,7 +63,7 @@ class GuidedBatch:
             propagate=propagate,
             log_zero=log_zero,
             threads=threads,
-            yielding_start=use.start == "guide",
+            yielding_start=yielding_start or use.start == "guide",
         )
         scores_last = use.refresh == 0 or isinstance(guide, EvidenceGuide)
         self._intervals = [math.inf if scores_last else float(use.refresh)] * len(evidences)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,23 +98,27 @@ class SearchBatch:
         def advance(search: Search, stop: Stop, row: NDArray[np.float32] | None) -> str:
             return search.run(stop, cancelled, on_improvement, row, guidance)
 
-        with ThreadPoolExecutor(self.threads) as executor:
-            futures = [
-                executor.submit(advance, *each) for each in zip(self.searches, stops, rows, strict=True)
-            ]
-            try:
-                wait(futures, return_when=FIRST_EXCEPTION)
-            finally:
-                cancelled.set()  # changes nothing but after Ctrl-C or an error
-                self._reasons = [future.result() for future in futures]
+        futures = [
+            self._executor.submit(advance, *each) for each in zip(self.searches, stops, rows, strict=True)
+        ]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            cancelled.set()  # changes nothing but after Ctrl-C or an error
+            self._reasons = [future.result() for future in futures]
         return self._reasons
+
+    @cached_property
+    def _executor(self) -> ThreadPoolExecutor:
+        """Kept between calls: a guided search makes thousands of them. It ends with the batch."""
+        return ThreadPoolExecutor(self.threads)
 
     @property
     def assignments(self) -> NDArray[np.int64]:
         """[queries, variables] where each search stands."""
         return np.array([search.state.assignment for search in self.searches], dtype=np.int64)
 
-    @property
+    @cached_property
     def observed(self) -> NDArray[np.bool_]:
         """[queries, variables] whether a variable is evidence (as given: not what it implies)."""
         rows = np.zeros((len(self.evidences), self.model.num_variables), dtype=np.bool_)
