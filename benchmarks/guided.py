@@ -71,7 +71,9 @@ def main() -> None:
                 for _ in range(arguments.rounds)
             ]
             plain, improving, free = np.min(times, axis=0)
-            print(f"{name:18} {kind:9} {plain:12.3f} {improving / plain:9.2f}× {free / plain:5.2f}×", flush=True)
+            print(
+                f"{name:18} {kind:9} {plain:12.3f} {improving / plain:9.2f}× {free / plain:5.2f}×", flush=True
+            )
 
 
 if __name__ == "__main__":

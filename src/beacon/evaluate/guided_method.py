@@ -73,15 +73,14 @@ class GuidedMethod:
         """A batch of queries after another."""
         for first in range(0, len(queries), self.batch_size):
             some = queries[first : first + self.batch_size]
-            guided = self._begin(network, some, seed, threads)
-            setup = [search.seconds for search in guided.batch.searches]
+            guided = self.begin(network, some, seed, threads)
             guided.run_until(MaxSteps(budget.max_steps))
             guided.run_until(MaxRuntime(budget.max_seconds))
-            yield from zip(some, _runs(guided, setup), strict=True)
+            yield from zip(some, self.runs(guided), strict=True)
 
     def walk(self, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
         """Run one step at a time, scoring as often as ``run`` does."""
-        guided = self._begin(network, [query], seed, 1)
+        guided = self.begin(network, [query], seed, 1)
         before = guided.batch.assignments[0]
         for step in range(1, steps + 1):
             guided.run_until(MaxSteps(step))
@@ -91,7 +90,8 @@ class GuidedMethod:
             yield Step(now, is_move=np.count_nonzero(now != before) == 1)
             before = now
 
-    def _begin(self, network: Network, queries: Sequence[Query], seed: int, threads: int) -> GuidedBatch:
+    def begin(self, network: Network, queries: Sequence[Query], seed: int, threads: int) -> GuidedBatch:
+        """The searches at their starts."""
         return GuidedBatch(
             network.model,
             [query.evidence for query in queries],
@@ -106,17 +106,17 @@ class GuidedMethod:
             yielding_start=True,
         )
 
-
-def _runs(guided: GuidedBatch, setup: Sequence[float]) -> list[Run]:
-    return [
-        Run(
-            trace=search.trace,
-            assignment=search.best_assignment,
-            steps=search.steps,
-            setup_seconds=before,
-            seconds=search.seconds - before,
-            stop=result.stop,
-            proved=result.is_optimal,
-        )
-        for search, before, result in zip(guided.batch.searches, setup, guided.results, strict=True)
-    ]
+    def runs(self, guided: GuidedBatch) -> list[Run]:
+        """What each search has left behind so far."""
+        return [
+            Run(
+                trace=search.trace,
+                assignment=search.best_assignment,
+                steps=search.steps,
+                setup_seconds=guided.setup_seconds,
+                seconds=search.seconds - guided.setup_seconds,
+                stop=result.stop,
+                proved=result.is_optimal,
+            )
+            for search, result in zip(guided.batch.searches, guided.results, strict=True)
+        ]

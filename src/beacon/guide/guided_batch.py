@@ -68,7 +68,9 @@ class GuidedBatch:
         scores_last = use.refresh == 0 or isinstance(guide, EvidenceGuide)
         self._intervals = [math.inf if scores_last else float(use.refresh)] * len(evidences)
         self._due = [math.inf if scores_last else 0.0] * len(evidences)  # the step of the next scoring
-        self._charge(range(len(evidences)), perf_counter() - began)
+        seconds = perf_counter() - began
+        self.setup_seconds = seconds / max(1, len(evidences))
+        self._charge(range(len(evidences)), seconds)
 
     @property
     def results(self) -> list[Result]:

@@ -1,0 +1,283 @@
+"""The stages of ``benchmarks/reproduce.py``: each reads and writes files in RUN/NETWORK."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.evaluate.engine_method import EngineMethod
+from beacon.evaluate.guided_method import GuidedMethod
+from beacon.evaluate.method import Budget, Method, Network
+from beacon.evaluate.protocol import Plan, evaluate_network, queries_of
+from beacon.evaluate.records import make_record, record_store
+from beacon.formats import read_model
+from beacon.guide.checkpoint import load_guide
+from beacon.guide.solve import default_strategy, tuned_use
+from beacon.guide.use import GuideUse
+from beacon.learn.trajectories import Trajectories
+from beacon.learn.tune import TuneSettings, paper_trials, tune
+from beacon.model.flat import compile_model
+from beacon.query.query_set import SPLITS, QuerySet, sample_queries
+from beacon.search.stop import MaxSteps
+from beacon.search.strategy import make_strategy
+
+SHARDS = 4
+STEPS = (100, 200, 500, 1000, 2000, 4000)
+SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+
+
+class Workshop:
+    """A network's folder, with what earlier stages have left in it."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.folder: Path = args.run / args.network
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.model = read_model(args.data / "paper" / f"{args.network}.uai.xz")
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return tuple(steps for steps in STEPS if steps <= self.args.max_steps)
+
+    @property
+    def queries(self) -> QuerySet:
+        return QuerySet.load(self.folder / "queries.parquet", self.model)
+
+    @property
+    def trajectories(self) -> Trajectories:
+        return Trajectories.load(self.folder / "trajectories.parquet", self.model, self.queries)
+
+    @property
+    def network(self) -> Network:
+        return Network(self.args.network, self.model, compile_model(self.model))
+
+    def guide(self, kind: str) -> Any:
+        return load_guide(self.folder / f"{kind}.guide", self.model)
+
+    def note(self, name: str, facts: Any) -> None:
+        (self.folder / f"{name}.json").write_text(json.dumps(facts, indent=1))
+
+    def measure(self, group: str, methods: list[Method], budget: Budget) -> None:
+        """Run methods on the test queries, one core."""
+        place = self.folder / "results" / group
+        place.mkdir(parents=True, exist_ok=True)
+        with record_store(place) as store:
+            plan = Plan(budget, (self.args.seed,))
+            evaluate_network(self.network, self.queries.split("test"), methods, plan, store, print)
+
+
+def prepare(shop: Workshop) -> None:
+    """Queries and references, as in the paper: GLS+ with restarts, 100,000 steps."""
+    from beacon.learn.collect import CollectSettings, collect  # noqa: PLC0415
+    from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
+
+    began = perf_counter()
+    if not (shop.folder / "queries.parquet").exists():
+        sample_queries(shop.model, shop.args.queries, shop.args.seed).save(shop.folder / "queries.parquet")
+    sampled = perf_counter()
+    settings = CollectSettings(teacher=TeacherSettings(method="gls+", steps=100_000))
+    path = shop.folder / "trajectories.parquet"
+    collect(shop.model, shop.queries, settings, seed=shop.args.seed, path=path, jobs=shop.args.jobs)
+    seconds = {"sampling": sampled - began, "collecting": perf_counter() - sampled, "jobs": shop.args.jobs}
+    shop.note("prepared", seconds)
+
+
+def train(shop: Workshop) -> None:
+    """The attention network, for a limited time; then how well it predicts."""
+    from benchmarks.training import Task, quality, validation_states  # noqa: PLC0415
+
+    from beacon.learn.attention_training import train_attention  # noqa: PLC0415
+    from beacon.learn.presets import PRESETS  # noqa: PLC0415
+
+    preset = PRESETS[shop.args.preset]
+    preset = preset._replace(training=replace(preset.training, epochs=shop.args.epochs))
+    began = perf_counter()
+
+    def enough(epoch: Any) -> None:
+        print(epoch, flush=True)
+        if perf_counter() - began > shop.args.train_seconds:
+            raise KeyboardInterrupt  # ends training and keeps the best epoch
+
+    task = Task(shop.args.network, shop.model, shop.queries, shop.trajectories)
+    guide = train_attention(
+        shop.model, task.queries, task.trajectories, preset, seed=shop.args.seed, on_epoch=enough
+    )
+    guide.save(shop.folder / "attention.guide")
+    seconds = perf_counter() - began
+    facts = {
+        "seconds": seconds,
+        "history": guide.history,
+        **quality(task, guide, *validation_states(task, 10, 0)),
+    }
+    shop.note("attention", facts)
+
+
+def plain(shop: Workshop) -> None:
+    """What needs no GPU: unguided search, the fast guide, its tuning, and all of them on test queries."""
+    from benchmarks.training import Task, quality, validation_states  # noqa: PLC0415
+
+    from beacon.guide.checkpoint import update_tuned  # noqa: PLC0415
+    from beacon.guide.trivial import FrequencyGuide  # noqa: PLC0415
+    from beacon.learn.fast_training import train_fast  # noqa: PLC0415
+
+    task = Task(shop.args.network, shop.model, shop.queries, shop.trajectories)
+    path, began = shop.folder / "fast.guide", perf_counter()
+    train_fast(shop.model, task.queries, task.trajectories, seed=shop.args.seed).save(path)
+    seconds = perf_counter() - began
+    is_training = task.queries.split_of_queries == SPLITS.index("train")
+    frequency = FrequencyGuide.from_references(
+        shop.model, task.trajectories.references[is_training], task.queries.observed[is_training]
+    )
+    states = validation_states(task, 10, 0)
+    shop.note("fast", {"seconds": seconds, **quality(task, load_guide(path, shop.model), *states)})
+    shop.note("frequency", quality(task, frequency, *states))
+    tuning = tune(shop.model, task.queries, load_guide(path, shop.model), seed=shop.args.seed)
+    update_tuned(path, tuning.to_dict())
+    shop.note("tuned", tuning.to_dict())
+    fast = load_guide(path, shop.model)
+    use = tuned_use(fast)
+    strategy = default_strategy(fast, use)
+    gls = make_strategy("gls+")
+    methods: list[Method] = [
+        EngineMethod.named("greedy"),
+        EngineMethod.named("gls+"),
+        EngineMethod("gls+ propagating", gls, propagate=True),
+        EngineMethod("auto", make_strategy("auto"), propagate=True),
+        GuidedMethod("frequency start", frequency, gls, "gls+"),
+        GuidedMethod("fast start", fast, gls, "gls+"),
+        GuidedMethod("fast start propagating", fast, gls, "gls+ propagating", propagate=True),
+        GuidedMethod("tuned", fast, make_strategy(strategy), _unguided(strategy), use, propagate=True),
+    ]
+    shop.measure("plain", methods, Budget(shop.steps, SECONDS))
+
+
+def _unguided(strategy: str) -> str:
+    return "gls+ propagating" if strategy == "gls+" else strategy
+
+
+def tune_weight(shop: Workshop, strategy: str) -> None:
+    """λ and the candidates of the paper's rule, on a few validation queries and steps."""
+    trials = paper_trials(strategy, refresh=10) + paper_trials(strategy, refresh=10, candidates="all")
+    settings = TuneSettings((), tuple(k for k in (500, 1000) if k <= shop.args.max_steps), 16)
+    guide = shop.guide("attention")
+    tuning = tune(
+        shop.model, shop.queries, guide, settings, trials=trials, seed=shop.args.seed, propagate=False
+    )
+    shop.note(f"tune-{strategy}", tuning.to_dict())
+
+
+def follow(shop: Workshop, strategy: str) -> None:
+    """The paper's rule, every step scored, on a share of the test queries; α is measured on the way."""
+    use = GuideUse.from_dict(json.loads((shop.folder / f"tune-{strategy}.json").read_text())["use"])
+    use = replace(use, refresh=1)
+    method = GuidedMethod(
+        f"beacon-{strategy}", shop.guide("attention"), make_strategy(strategy), strategy, use
+    )
+    network, test = shop.network, np.flatnonzero(shop.queries.split_of_queries == SPLITS.index("test"))
+    queries = queries_of(network, shop.queries.split("test"), shop.args.seed)[shop.args.shard :: SHARDS]
+    references = shop.trajectories.references[test][shop.args.shard :: SHARDS]
+    began = perf_counter()
+    method.prepare(network)
+    guided = method.begin(network, queries, shop.args.seed, 1)
+    drift = Drift(guided.batch.assignments, references)
+    for step in range(1, shop.steps[-1] + 1):
+        guided.run_until(MaxSteps(step))
+        drift.note(guided.batch.assignments, step)
+    place = shop.folder / "results" / f"{strategy}-{shop.args.shard}"
+    place.mkdir(parents=True, exist_ok=True)
+    with record_store(place) as store:
+        for query, run in zip(queries, method.runs(guided), strict=True):
+            store.add(make_record(network, method, shop.args.seed, query, run, Budget(shop.steps)))
+    shop.note(f"drift-{strategy}-{shop.args.shard}", {**drift.facts(), "seconds": perf_counter() - began})
+
+
+class Drift:
+    """Of each search: moves at a distance above 0 from its reference, and how many came closer."""
+
+    def __init__(self, states: NDArray[np.int64], references: NDArray[Any]) -> None:
+        self.references, self.states = references, states
+        self.distances = np.count_nonzero(states != references, axis=1)
+        self.first = self.distances.copy()
+        self.moves, self.closer = np.zeros_like(self.first), np.zeros_like(self.first)
+        self.hits = np.where(self.first == 0, 0, -1)
+
+    def note(self, states: NDArray[np.int64], step: int) -> None:
+        flips = np.count_nonzero(states != self.states, axis=1)
+        distances = np.count_nonzero(states != self.references, axis=1)
+        counts = (flips == 1) & (self.distances > 0) & (self.hits < 0)
+        self.moves += counts
+        self.closer += counts & (distances < self.distances)
+        self.hits[(distances == 0) & (self.hits < 0)] = step
+        self.states, self.distances = states, distances
+
+    def facts(self) -> dict[str, list[int]]:
+        names = {
+            "start_distance": self.first,
+            "moves": self.moves,
+            "closer": self.closer,
+            "hitting_step": self.hits,
+        }
+        return {name: array.tolist() for name, array in names.items()}
+
+
+def sparse(shop: Workshop) -> None:
+    """The attention guide asked seldom: every 50 steps, once, or for the start alone."""
+    use = GuideUse.from_dict(json.loads((shop.folder / "tune-gls+.json").read_text())["use"])
+    guide, gls = shop.guide("attention"), make_strategy("gls+")
+    methods: list[Method] = [
+        GuidedMethod("refresh 50", guide, gls, "gls+", replace(use, refresh=50)),
+        GuidedMethod("refresh 0", guide, gls, "gls+", replace(use, refresh=0)),
+        GuidedMethod("attention start", guide, gls, "gls+", GuideUse()),
+        GuidedMethod(
+            "attention start, refresh 0", guide, gls, "gls+", replace(use, start="guide", refresh=0)
+        ),
+    ]
+    shop.measure("sparse", methods, Budget(shop.steps, SECONDS))
+
+
+STAGES: dict[str, Callable[[Workshop], None]] = {
+    "prepare": prepare,
+    "train": train,
+    "plain": plain,
+    "tune-greedy": lambda shop: tune_weight(shop, "greedy"),
+    "tune-gls+": lambda shop: tune_weight(shop, "gls+"),
+    "follow-greedy": lambda shop: follow(shop, "greedy"),
+    "follow-gls+": lambda shop: follow(shop, "gls+"),
+    "sparse": sparse,
+}
+
+
+def is_done(run: Path, network: str, stage: str, shard: int) -> bool:
+    return (run / network / f".{stage}-{shard}.done").exists()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("stage", choices=STAGES)
+    parser.add_argument("--network", required=True)
+    parser.add_argument("--shard", type=int, default=0)
+    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--preset", default="paper")
+    parser.add_argument("--epochs", type=int, default=50)
+    parser.add_argument("--train-seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--max-steps", type=int, default=STEPS[-1])
+    args = parser.parse_args()
+    shop = Workshop(args)
+    STAGES[args.stage](shop)
+    (shop.folder / f".{args.stage}-{args.shard}.done").touch()
+
+
+if __name__ == "__main__":
+    main()
