@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,7 +91,7 @@ class Collector:
 
 def work_through(
     collector: Collector, chunks: Sequence[Chunk], jobs: int | None
-) -> Iterator[tuple[Chunk, Trajectories]]:
+) -> Generator[tuple[Chunk, Trajectories], None, None]:
     """Collect all chunks and yield each as it comes, in any order.
 
     Runs on joblib: in threads of this process, or on whatever ``joblib.parallel_config`` has chosen.
