@@ -6,6 +6,8 @@ sure of it) and random ones, which are harder for the selection. All take turns;
 
 from __future__ import annotations
 
+from time import process_time
+
 import numpy as np
 from common import load, options
 from numpy.typing import NDArray
@@ -41,11 +43,11 @@ def microseconds(
     scores: Scores | None = None,
     guidance: Guidance | float = 0.0,
 ) -> float:
-    """Time of a step, penalty rounds and restarts included."""
+    """Processor time of a step, penalty rounds and restarts included."""
     batch = SearchBatch(model, [evidence], strategy, propagate=False, threads=1)
+    began = process_time()
     batch.run_until(MaxSteps(steps), None if scores is None else scores[None], guidance)
-    search = batch.searches[0]
-    return 1e6 * search.seconds / max(1, search.steps)
+    return 1e6 * (process_time() - began) / max(1, batch.searches[0].steps)
 
 
 def main() -> None:
@@ -71,9 +73,8 @@ def main() -> None:
                 for _ in range(arguments.rounds)
             ]
             plain, improving, free = np.min(times, axis=0)
-            print(
-                f"{name:18} {kind:9} {plain:12.3f} {improving / plain:9.2f}× {free / plain:5.2f}×", flush=True
-            )
+            ratios = f"{improving / plain:10.2f} {free / plain:6.2f}"
+            print(f"{name:18} {kind:9} {plain:12.3f} {ratios}", flush=True)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,26 @@ class Naive:
         top = max(gains.values(), default=0.0)
         return [move for move, gain in gains.items() if gain >= top - slack] if top > 1e-9 else []
 
+    def guided_moves(
+        self,
+        assignment: list[int],
+        scores: Mapping[Move, float],
+        weight: float,
+        candidates: str,
+        slack: float = 1e-7,
+    ) -> list[Move]:
+        """The moves that guided selection may take, up to rounding; none at a local optimum."""
+        gains = {move: self.gain(assignment, move) for move in self.moves(assignment)}
+        if max(gains.values(), default=0.0) <= 1e-9:
+            return []
+        low, high = min(gains.values()), max(gains.values())
+        worths = {}
+        for move, gain in gains.items():
+            share = (gain - low) / (high - low) if high - low > 1e-9 else 0.0
+            if candidates == "all" or gain > 1e-9:
+                worths[move] = (1 - weight) * share + weight * scores[move]
+        return [move for move, worth in worths.items() if worth >= max(worths.values()) - slack]
+
     def top(self, factor: int) -> float:
         """A factor's largest entry among the assignments of its own scope that keep the evidence."""
         scope = self.model.factors[factor].scope

@@ -10,7 +10,7 @@ from beacon.search.jit import inlined
 from beacon.search.limits import EPSILON
 from beacon.search.max_tree import LOWEST, pick_top, set_leaf
 from beacon.search.rng import random_below
-from beacon.search.state import SearchState, rebuild, update_gain
+from beacon.search.state import SearchState, best_gain, rebuild
 
 REFRESH_STEPS = 1 << 20  # recompute what flips update, before rounding errors can add up
 
@@ -77,7 +77,7 @@ def _flip_pairs(
         other = model.pairs[link, 2]
         if other >= 0 and state.gains[other] > LOWEST:
             _shift_local_scores(model, state, other, model.pairs[link, 3], old, new)
-            update_gain(model, state, other)
+            set_leaf(state.gains, state.gain_levels, other, best_gain(model, state, other))
 
 
 @inlined
@@ -100,9 +100,10 @@ def _flip_wides(
                     state.stamps[other] = stamp
                     state.touched[num_touched] = other
                     num_touched += 1
+    counters["num_touched"] = num_touched
     for k in range(num_touched):
         other = state.touched[k]
-        update_gain(model, state, other)
+        set_leaf(state.gains, state.gain_levels, other, best_gain(model, state, other))
 
 
 @inlined
@@ -116,7 +117,7 @@ def flip(model: FlatModel, state: SearchState, variable: int, value: int, penali
     _flip_pairs(model, state, part, variable, change, penalising)
     _flip_wides(model, state, part, variable, change, penalising)
     state.assignment[variable] = value
-    update_gain(model, state, variable)
+    set_leaf(state.gains, state.gain_levels, variable, best_gain(model, state, variable))
     counters["steps"] += 1
     counters["work"] += 2 + model.pair_starts[variable + 1] - model.pair_starts[variable]
     counters["work"] += 2 * (model.wide_starts[variable + 1] - model.wide_starts[variable])

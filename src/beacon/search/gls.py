@@ -12,7 +12,7 @@ from beacon.search.greedy import restart
 from beacon.search.jit import inlined, kernel
 from beacon.search.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
 from beacon.search.max_tree import collect_top, set_leaf, tree_top
-from beacon.search.state import SearchState, rebuild, worst_loss
+from beacon.search.state import SearchState, rebuild
 
 
 class GlsConstants(NamedTuple):
@@ -76,8 +76,6 @@ def _penalise_entry(model: FlatModel, state: SearchState, constants: GlsConstant
         if state.is_free[variable]:
             state.local_scores[model.move_starts[variable] + state.assignment[variable]] -= weight
             set_leaf(state.gains, state.gain_levels, variable, state.gains[variable] + weight)
-            if len(state.losses) > 0:
-                set_leaf(state.losses, state.gain_levels, variable, worst_loss(model, state, variable))
 
 
 @kernel
@@ -95,15 +93,17 @@ def smooth_penalties(model: FlatModel, state: SearchState, constants: GlsConstan
 
 
 @inlined
-def _penalise(model: FlatModel, state: SearchState, constants: GlsConstants) -> None:
-    """Leave a local optimum: smooth when due, then penalise all entries of the largest utility."""
+def _penalise(model: FlatModel, state: SearchState, constants: GlsConstants) -> int:
+    """Smooth when due, then penalise all entries of the largest utility; return their number."""
     counters = state.counters[0]
     interval = constants.smoothing_interval
     if interval > 0 and counters["local_optima"] % interval == 0:
         smooth_penalties(model, state, constants)
         counters["work"] += len(model.scopes)
-    for k in range(collect_top(state.factor_utilities, state.utility_levels, state.tied_factors)):
+    num_tied = collect_top(state.factor_utilities, state.utility_levels, state.tied_factors)
+    for k in range(num_tied):
         _penalise_entry(model, state, constants, state.tied_factors[k])
+    return num_tied
 
 
 @inlined
@@ -118,15 +118,14 @@ def restart_is_due(state: SearchState, constants: GlsConstants) -> bool:
 
 
 @inlined
-def leave_optimum(model: FlatModel, state: SearchState, constants: GlsConstants) -> bool:
-    """What GLS+ does at a local optimum; False if no entry is worth a penalty."""
+def leave_optimum(model: FlatModel, state: SearchState, constants: GlsConstants) -> int:
+    """Penalise at a local optimum; return how many of ``tied_factors`` were, 0 if no entry is worth it."""
     counters = state.counters[0]
     counters["local_optima"] += 1
     if tree_top(state.factor_utilities, state.utility_levels) <= 0:
-        return False
+        return 0
     counters["work"] += 2
-    _penalise(model, state, constants)
-    return True
+    return _penalise(model, state, constants)
 
 
 @kernel
@@ -140,7 +139,7 @@ def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limit
             if restart_is_due(state, constants):
                 clear_penalties(model, state, constants)
                 restart(model, state)
-        elif not leave_optimum(model, state, constants):
+        elif leave_optimum(model, state, constants) == 0:
             return STALLED
         if counters["best_step"] == counters["steps"]:
             verdict = outcome(state, limits)

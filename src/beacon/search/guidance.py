@@ -1,4 +1,4 @@
-"""How a search heeds a guide: settings that check themselves, and a guide's scores as kernels take them."""
+"""How a search heeds a guide: settings that check themselves, and a guide's scores, checked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import UsageError
-from beacon.model.flat import FlatModel
-from beacon.search.max_tree import LOWEST, level_starts
 
 Candidates = Literal["all", "improving"]
 RestartFrom = Literal["random", "guide"]
@@ -67,20 +65,6 @@ class GuidanceConstants(NamedTuple):
     """Restart after so many steps per free variable without a new best; 0: never."""
     restart_from_guide: bool
     """Draw restarts from the scores, or uniformly?"""
-
-
-class Advice(NamedTuple):
-    """A guide's scores for one search."""
-
-    scores: NDArray[np.float32]
-    """[moves] how likely each value is the reference's, that of the current value included."""
-    top_scores: NDArray[np.float32]
-    """Max tree over variables: the largest score among the moves of each (LOWEST if it is fixed)."""
-
-
-def new_advice(model: FlatModel, scores: NDArray[np.float32]) -> Advice:
-    """Room for the tree over a guide's scores."""
-    return Advice(scores, np.full(level_starts(model.num_variables)[-1], LOWEST, dtype=np.float32))
 
 
 def as_guidance(weight: float | Guidance) -> Guidance:

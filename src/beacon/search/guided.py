@@ -6,36 +6,31 @@ from beacon.model.flat import FlatModel
 from beacon.search.flip import REFRESH_STEPS, best_value, flip
 from beacon.search.gls import GlsConstants, clear_penalties, leave_optimum, restart_is_due
 from beacon.search.greedy import MAX_IDLE_RESTARTS, begin_again
-from beacon.search.guidance import Advice, GuidanceConstants
+from beacon.search.guidance import GuidanceConstants
+from beacon.search.guide_state import GuideState, build_guide, follow_flip, follow_penalties
 from beacon.search.incumbent import save_all_best
 from beacon.search.jit import inlined, kernel
 from beacon.search.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
 from beacon.search.max_tree import pick_top, tree_top
 from beacon.search.rng import random_below
-from beacon.search.select import build_top_scores, select_move, update_top_score
-from beacon.search.state import SearchState, build_losses, randomise, rebuild
+from beacon.search.select import select_move
+from beacon.search.state import SearchState, randomise, rebuild
 
 CHANCES = 1 << 32
 
 
-@kernel
-def begin_losses(model: FlatModel, state: SearchState) -> None:
-    """:func:`build_losses` for Python to call."""
-    build_losses(model, state)
-
-
 @inlined
-def _draw_value(model: FlatModel, state: SearchState, advice: Advice, variable: int) -> int:
+def _draw_value(model: FlatModel, state: SearchState, guide: GuideState, variable: int) -> int:
     """A value with a probability proportional to its score; uniformly if all scores are 0."""
     start, size, total = model.move_starts[variable], model.domain_sizes[variable], 0.0
     for value in range(size):
-        total += float(advice.scores[start + value])
+        total += float(guide.scores[start + value])
     if total <= 0.0:
         return random_below(state.rng, size)
     left = total * random_below(state.rng, CHANCES) / CHANCES
     chosen = 0
     for value in range(size):
-        score = float(advice.scores[start + value])
+        score = float(guide.scores[start + value])
         if score > 0.0:
             chosen = value
             if left < score:
@@ -45,18 +40,18 @@ def _draw_value(model: FlatModel, state: SearchState, advice: Advice, variable: 
 
 
 @kernel
-def draw_from_scores(model: FlatModel, state: SearchState, advice: Advice) -> None:
+def draw_from_scores(model: FlatModel, state: SearchState, guide: GuideState) -> None:
     """Draw every free variable's value from its scores."""
     for i in range(len(state.assignment)):
         if state.is_free[i]:
-            state.assignment[i] = _draw_value(model, state, advice, i)
+            state.assignment[i] = _draw_value(model, state, guide, i)
 
 
 @kernel
 def _restart(
     model: FlatModel,
     state: SearchState,
-    advice: Advice,
+    guide: GuideState,
     guidance: GuidanceConstants,
     constants: GlsConstants,
 ) -> None:
@@ -65,25 +60,28 @@ def _restart(
         clear_penalties(model, state, constants)
     save_all_best(state)
     if guidance.restart_from_guide:
-        draw_from_scores(model, state, advice)
+        draw_from_scores(model, state, guide)
     else:
         randomise(model, state)
     begin_again(model, state)
-    build_top_scores(model, state, advice)
 
 
 @inlined
 def _climb(
-    model: FlatModel, state: SearchState, advice: Advice, guidance: GuidanceConstants, penalising: bool
+    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants, penalising: bool
 ) -> None:
     """Make the move that guide and strategy choose together, or the strategy alone if the weight is 0."""
+    variable, value = -1, -1
     if guidance.weight > 0.0:
-        variable, value = select_move(model, state, advice, guidance)
-    else:
+        if guide.counters[0]["num_rebuilds"] != state.counters[0]["num_rebuilds"]:
+            build_guide(model, state, guide, guidance)
+        variable, value = select_move(model, state, guide, guidance)
+    if variable < 0:
         variable = pick_top(state.gains, state.gain_levels, EPSILON, state.rng)
         value = best_value(model, state, variable)
     flip(model, state, variable, value, penalising)
-    update_top_score(model, state, advice, variable)
+    if guidance.weight > 0.0:
+        follow_flip(model, state, guide, guidance, variable)
     if state.counters[0]["steps"] % REFRESH_STEPS == 0:
         rebuild(model, state)
 
@@ -99,7 +97,7 @@ def _is_stalled(state: SearchState, guidance: GuidanceConstants) -> bool:
 def run_guided(
     model: FlatModel,
     state: SearchState,
-    advice: Advice,
+    guide: GuideState,
     guidance: GuidanceConstants,
     constants: GlsConstants,
     limits: Limits,
@@ -110,19 +108,22 @@ def run_guided(
     verdict = outcome(state, limits)
     while verdict == RUNNING and may_continue(state, limits):
         if tree_top(state.gains, state.gain_levels) > EPSILON:
-            _climb(model, state, advice, guidance, penalising)
+            _climb(model, state, guide, guidance, penalising)
             counters["idle_restarts"] = 0
             if _is_stalled(state, guidance) or (penalising and restart_is_due(state, constants)):
-                _restart(model, state, advice, guidance, constants)
+                _restart(model, state, guide, guidance, constants)
         elif penalising:
-            if not leave_optimum(model, state, constants):
+            num_tied = leave_optimum(model, state, constants)
+            if num_tied == 0:
                 return STALLED
+            if guidance.weight > 0.0:
+                follow_penalties(model, state, guide, guidance, num_tied)
         else:
             counters["local_optima"] += 1
             counters["idle_restarts"] += 1
             if counters["idle_restarts"] > MAX_IDLE_RESTARTS:
                 return STALLED
-            _restart(model, state, advice, guidance, constants)
+            _restart(model, state, guide, guidance, constants)
         if counters["best_step"] == counters["steps"]:
             verdict = outcome(state, limits)
     return verdict

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
-from beacon.search.guidance import Guidance, new_advice
-from beacon.search.guided import begin_losses, run_guided
+from beacon.search.guidance import Guidance
+from beacon.search.guide_state import build_guide, new_guide_state
+from beacon.search.guided import run_guided
 from beacon.search.limits import Limits
-from beacon.search.max_tree import LOWEST
-from beacon.search.select import build_top_scores
 from beacon.search.state import SearchState
 from beacon.search.strategy import GlsPlus, Greedy, Strategy
+
+NO_PENALTIES = GlsPlus(penalty_weight=1.0)  # for Greedy: the kernel wants constants, and uses none of them
 
 
 def check_can_be_guided(strategy: Strategy) -> None:
@@ -27,14 +28,6 @@ def check_can_be_guided(strategy: Strategy) -> None:
         )
 
 
-def with_losses(model: FlatModel, state: SearchState) -> SearchState:
-    """The same search, from now on with the losses that guided selection needs."""
-    if not len(state.losses):
-        state = state._replace(losses=np.full(len(state.gains), LOWEST))
-        begin_losses(model, state)
-    return state
-
-
 def guided_advance(
     strategy: Strategy,
     model: FlatModel,
@@ -43,8 +36,9 @@ def guided_advance(
     guidance: Guidance,
 ) -> Callable[[Limits], int]:
     """What to call in place of the strategy's own ``advance``. Cost of setting it up: the number of moves."""
-    advice, numbers = new_advice(model, scores), guidance.constants()
-    build_top_scores(model, state, advice)
-    gls = strategy if isinstance(strategy, GlsPlus) else GlsPlus()
+    row = np.array(scores, dtype=np.float32)  # its own and writable: kernels are compiled for that
+    guide, numbers = new_guide_state(state, row), guidance.constants()
+    build_guide(model, state, guide, numbers)
+    gls = strategy if isinstance(strategy, GlsPlus) else NO_PENALTIES
     constants = gls.constants(model)
-    return lambda limits: run_guided(model, state, advice, numbers, constants, limits)
+    return lambda limits: run_guided(model, state, guide, numbers, constants, limits)

@@ -14,7 +14,7 @@ from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
 from beacon.search.costs import set_tops
 from beacon.search.guidance import Guidance
-from beacon.search.guided_run import check_can_be_guided, guided_advance, with_losses
+from beacon.search.guided_run import check_can_be_guided, guided_advance
 from beacon.search.incumbent import first_best, save_all_best
 from beacon.search.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
 from beacon.search.state import draw_assignment, new_state, rebuild
@@ -157,8 +157,6 @@ class Search:
             self._advance = lambda limits: self.strategy.advance(self.model, self.state, limits)
             return
         check_can_be_guided(self.strategy)
-        if guidance.weight > 0:
-            self.state = with_losses(self.model, self.state)
         self._advance = guided_advance(self.strategy, self.model, self.state, scores, guidance)
 
     def _work_done(self) -> int:

@@ -1,88 +1,44 @@
 """Guided selection: the move with the best mix of gain and score, found without looking at every move.
 
-Two max trees of the same shape hold the best gain and the best score of every variable. What a node's leaves
-can reach is at most the mix of its two maxima, so whole subtrees are passed over: branch and bound.
+The tree of worths has the answer, but for the scale of its gains, which may be that of an earlier step. The
+trees of gains and losses say by how much the worths below a node can be off, so whole subtrees are passed
+over: branch and bound. With the right scale only ties are visited. Where the scale has changed, visits beyond
+that are counted, and once they have cost as much as building the worths anew, that is done.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from beacon.model.flat import FlatModel
-from beacon.search.guidance import Advice, GuidanceConstants
-from beacon.search.jit import inlined, kernel
-from beacon.search.limits import EPSILON
-from beacon.search.max_tree import LOWEST, build_tree, set_leaf, tree_top
+from beacon.search.guidance import GuidanceConstants
+from beacon.search.guide_state import GuideState, build_guide, lowest_gain, present_scale
+from beacon.search.jit import inlined
+from beacon.search.max_tree import LOWEST
 from beacon.search.rng import random_below
 from beacon.search.state import SearchState
 
-SLACK = 1e-9  # mixes of gain and score that are so close count as tied
+SLACK = 1e-9  # worths that are so close count as tied
 
 
 @inlined
-def _top_score(model: FlatModel, state: SearchState, advice: Advice, variable: int) -> float:
-    """The largest score among the moves of a variable. Cost: its number of values."""
-    start, top = model.move_starts[variable], LOWEST
-    for value in range(model.domain_sizes[variable]):
-        if value != state.assignment[variable]:
-            top = max(top, float(advice.scores[start + value]))
-    return top
-
-
-@inlined
-def update_top_score(model: FlatModel, state: SearchState, advice: Advice, variable: int) -> None:
-    """A variable has been flipped: its moves are others now."""
-    top = _top_score(model, state, advice, variable)
-    set_leaf(advice.top_scores, state.gain_levels, variable, np.float32(top))
-
-
-@kernel
-def build_top_scores(model: FlatModel, state: SearchState, advice: Advice) -> None:
-    """Fill the tree over scores. Cost: the number of moves."""
-    for i in range(len(state.assignment)):
-        advice.top_scores[i] = _top_score(model, state, advice, i) if state.is_free[i] else LOWEST
-    build_tree(advice.top_scores, state.gain_levels)
-
-
-class _Mix(NamedTuple):
-    """How gain and score are mixed at the present step."""
-
-    scale: float
-    """What one unit of gain counts."""
-    weight: float
-    """What one unit of score counts."""
-    lowest: float
-    """Moves must gain more than this."""
-
-
-@inlined
-def _present_mix(state: SearchState, constants: GuidanceConstants) -> _Mix:
-    """Gains run from 0 for the worst move to 1 - weight for the best; where all are alike they do not count."""
-    spread = tree_top(state.gains, state.gain_levels) + tree_top(state.losses, state.gain_levels)
-    scale = (1.0 - constants.weight) / spread if spread > EPSILON else 0.0
-    return _Mix(scale, constants.weight, EPSILON if constants.improving_only else LOWEST)
-
-
-@inlined
-def _bound(state: SearchState, advice: Advice, mix: _Mix, node: int) -> float:
-    """No move below a node has a better mix; LOWEST if none is a candidate."""
-    gain = state.gains[node]
-    if gain <= mix.lowest:
+def _bound(state: SearchState, guide: GuideState, change: float, most_loss: float, node: int) -> float:
+    """No candidate below a node is worth more, the scale having changed by so much; LOWEST if it has none."""
+    worth = guide.worths[node]
+    if worth == LOWEST:
         return LOWEST
-    return mix.scale * gain + mix.weight * float(advice.top_scores[node])  # type: ignore[no-any-return]
+    if change >= 0.0:
+        return worth + change * state.gains[node]  # type: ignore[no-any-return]
+    return worth - change * min(guide.losses[node], most_loss)  # type: ignore[no-any-return]
 
 
 @inlined
-def _promising_variable(state: SearchState, advice: Advice, mix: _Mix) -> int:
+def _promising_variable(state: SearchState, guide: GuideState, change: float, most_loss: float) -> int:
     """Where one comes to by always taking the child of the largest bound. Cost: log8(n)."""
     i = 0
     for level in range(len(state.gain_levels) - 3, -1, -1):
         base = state.gain_levels[level] + 8 * i
         chosen, top = 0, LOWEST
         for k in range(8):
-            bound = _bound(state, advice, mix, base + k)
+            bound = _bound(state, guide, change, most_loss, base + k)
             if bound > top:
                 chosen, top = k, bound
         i = 8 * i + chosen
@@ -90,52 +46,104 @@ def _promising_variable(state: SearchState, advice: Advice, mix: _Mix) -> int:
 
 
 @inlined
-def _value_of_move(
-    model: FlatModel, state: SearchState, advice: Advice, mix: _Mix, variable: int, value: int
+def _worth(
+    model: FlatModel,
+    state: SearchState,
+    guide: GuideState,
+    guidance: GuidanceConstants,
+    scale: float,
+    variable: int,
+    value: int,
 ) -> float:
     """The mix of gain and score of one move; LOWEST if it is no candidate."""
     start, current = model.move_starts[variable], state.assignment[variable]
     gain = state.local_scores[start + value] - state.local_scores[start + current]
-    if value == current or gain <= mix.lowest:
+    if value == current or gain <= lowest_gain(guidance):
         return LOWEST
-    return mix.scale * gain + mix.weight * float(advice.scores[start + value])  # type: ignore[no-any-return]
+    return scale * gain + guidance.weight * float(guide.scores[start + value])  # type: ignore[no-any-return]
+
+
+@inlined
+def _gather_from(
+    model: FlatModel,
+    state: SearchState,
+    guide: GuideState,
+    guidance: GuidanceConstants,
+    scale: float,
+    variable: int,
+    top: float,
+    count: int,
+) -> tuple[float, int]:
+    """Add a variable's moves to the ties if they are worth as much as the best so far, or more."""
+    for value in range(model.domain_sizes[variable]):
+        worth = _worth(model, state, guide, guidance, scale, variable, value)
+        if worth > top + SLACK:
+            count = 0
+        if worth >= top - SLACK:
+            guide.ties[count, 0] = variable
+            guide.ties[count, 1] = value
+            count += 1
+            top = max(top, worth)
+    return top, count
+
+
+@inlined
+def _gather(
+    model: FlatModel,
+    state: SearchState,
+    guide: GuideState,
+    guidance: GuidanceConstants,
+    scale: float,
+    top: float,
+) -> tuple[float, int]:
+    """Gather the ties, beginning with a worth known to be reached; return the largest and their number."""
+    levels, change, most_loss = state.gain_levels, scale - guide.counters[0]["scale"], -lowest_gain(guidance)
+    level, i, count = len(levels) - 2, 0, 0
+    visits = -8 * level  # what it takes to come down to one leaf
+    while True:
+        visits += 1
+        if _bound(state, guide, change, most_loss, levels[level] + i) >= top - SLACK:
+            if level > 0:
+                level -= 1  # descend to the first child
+                i *= 8
+                continue
+            top, count = _gather_from(model, state, guide, guidance, scale, i, top, count)
+        while i & 7 == 7:  # the last child: climb
+            i >>= 3
+            level += 1
+        if level >= len(levels) - 2:
+            break
+        i += 1
+    if change != 0.0:
+        guide.counters[0]["visits"] += visits
+    return top, count
 
 
 @inlined
 def select_move(
-    model: FlatModel, state: SearchState, advice: Advice, constants: GuidanceConstants
+    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants
 ) -> tuple[int, int]:
-    """A move with the largest mix of gain and score, ties uniformly at random; there must be a candidate.
+    """A candidate of the largest worth, ties uniformly at random; (-1, -1) if there is none.
 
-    Cost: the nodes whose bound reaches that mix, and their children.
+    Which moves are tied, and so the draw, does not depend on the scale of the tree. Cost: log8(n) for each
+    tie, and the nodes whose bound is not low enough where the scale has changed.
     """
-    levels, mix = state.gain_levels, _present_mix(state, constants)
-    top = LOWEST
-    first = _promising_variable(state, advice, mix)
+    counters, top = guide.counters[0], LOWEST
+    scale = present_scale(state, guide, guidance)
+    if scale != counters["scale"] and counters["visits"] > state.gain_levels[1]:
+        build_guide(model, state, guide, guidance)
+    first = _promising_variable(state, guide, scale - counters["scale"], -lowest_gain(guidance))
     for value in range(model.domain_sizes[first]):
-        top = max(top, _value_of_move(model, state, advice, mix, first, value))
-    chosen_variable, ties = first, 0
-    chosen_value = (state.assignment[first] + 1) % model.domain_sizes[first]
+        top = max(top, _worth(model, state, guide, guidance, scale, first, value))
     if top == LOWEST:
-        return chosen_variable, chosen_value  # a gain of EPSILON but for rounding: any move will do
-    level, i = len(levels) - 2, 0
-    while True:
-        if _bound(state, advice, mix, levels[level] + i) >= top - SLACK:
-            if level > 0:
-                level -= 1
-                i *= 8
-                continue
-            for value in range(model.domain_sizes[i]):
-                worth = _value_of_move(model, state, advice, mix, i, value)
-                if worth > top + SLACK:
-                    top, ties, chosen_variable, chosen_value = worth, 1, i, value
-                elif worth >= top - SLACK:
-                    ties += 1
-                    if random_below(state.rng, ties) == 0:
-                        chosen_variable, chosen_value = i, value
-        while i & 7 == 7:
-            i >>= 3
-            level += 1
-        if level >= len(levels) - 2:
-            return chosen_variable, chosen_value
-        i += 1
+        return -1, -1
+    top, num_gathered = _gather(model, state, guide, guidance, scale, top)
+    num_ties = 0
+    for k in range(num_gathered):  # some may have been gathered before the best was known
+        variable, value = guide.ties[k, 0], guide.ties[k, 1]
+        if _worth(model, state, guide, guidance, scale, variable, value) >= top - SLACK:
+            guide.ties[num_ties, 0] = variable
+            guide.ties[num_ties, 1] = value
+            num_ties += 1
+    drawn = random_below(state.rng, num_ties) if num_ties > 1 else 0
+    return guide.ties[drawn, 0], guide.ties[drawn, 1]

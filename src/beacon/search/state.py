@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from beacon.model.flat import FlatModel
 from beacon.search.jit import inlined, kernel
-from beacon.search.max_tree import LOWEST, build_tree, level_starts, set_leaf
+from beacon.search.max_tree import LOWEST, build_tree, level_starts
 from beacon.search.parts import label_parts
 from beacon.search.rng import random_below, stream
 from beacon.search.tree_state import TreeState, new_tree_state
@@ -42,6 +42,8 @@ COUNTERS = np.dtype(
         ("idle_restarts", np.int64),  # restarts since the last flip
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # marks the variables touched by the current flip
+        ("num_touched", np.int64),  # how many variables the last flip touched through wide factors
+        ("num_rebuilds", np.int64),  # how often everything was recomputed
         ("upper_bound", np.float64),  # sum of the factors' maxima under the evidence
     ]
 )
@@ -94,9 +96,7 @@ class SearchState(NamedTuple):
     gains: NDArray[np.float64]
     """Max tree over variables: what the best move of each gains (LOWEST if it is fixed)."""
     gain_levels: NDArray[np.int32]
-    """Level starts of ``gains`` and ``losses``."""
-    losses: NDArray[np.float64]
-    """Max tree over variables: what the worst move of each loses. Empty until a guide needs it."""
+    """Level starts of ``gains``."""
     penalised_table: NDArray[np.float64]
     """[entries] ``log_table`` less weight x penalty."""
     penalties: NDArray[np.float32]
@@ -162,7 +162,6 @@ def new_state(
         local_scores=np.zeros(model.num_moves),
         gains=np.full(gain_levels[-1], LOWEST),
         gain_levels=gain_levels,
-        losses=np.empty(0),
         penalised_table=model.log_table.copy(),
         penalties=np.zeros(num_penalties, dtype=np.float32),
         utilities=np.zeros(num_penalties, dtype=np.float32),
@@ -203,34 +202,6 @@ def best_gain(model: FlatModel, state: SearchState, variable: int) -> float:
 
 
 @inlined
-def worst_loss(model: FlatModel, state: SearchState, variable: int) -> float:
-    """What the worst move of a variable loses. Cost: its number of values."""
-    start, end = model.move_starts[variable], model.move_starts[variable + 1]
-    current = start + state.assignment[variable]
-    worst = -LOWEST
-    for move in range(start, end):
-        if move != current and state.local_scores[move] < worst:
-            worst = state.local_scores[move]
-    return state.local_scores[current] - worst  # type: ignore[no-any-return]
-
-
-@inlined
-def update_gain(model: FlatModel, state: SearchState, variable: int) -> None:
-    """A variable's local scores have changed: bring its best gain, and its worst loss if kept, up to date."""
-    set_leaf(state.gains, state.gain_levels, variable, best_gain(model, state, variable))
-    if len(state.losses) > 0:
-        set_leaf(state.losses, state.gain_levels, variable, worst_loss(model, state, variable))
-
-
-@inlined
-def build_losses(model: FlatModel, state: SearchState) -> None:
-    """Fill the tree of losses. Cost: the number of moves."""
-    for i in range(len(state.assignment)):
-        state.losses[i] = worst_loss(model, state, i) if state.is_free[i] else LOWEST
-    build_tree(state.losses, state.gain_levels)
-
-
-@inlined
 def randomise(model: FlatModel, state: SearchState) -> None:
     """Draw a uniform value for every free variable."""
     for i in range(len(state.assignment)):
@@ -266,6 +237,7 @@ def rebuild(model: FlatModel, state: SearchState) -> None:
         state.parts[part]["zeros"] = 0
     counters["fixed_score"] = 0.0
     counters["fixed_zeros"] = 0
+    counters["num_rebuilds"] += 1
     penalising = len(state.penalties) > 0
     for factor in range(len(state.entries)):
         begin, end = model.scope_starts[factor], model.scope_starts[factor + 1]
@@ -287,7 +259,5 @@ def rebuild(model: FlatModel, state: SearchState) -> None:
     for i in range(len(state.assignment)):
         state.gains[i] = best_gain(model, state, i) if state.is_free[i] else LOWEST
     build_tree(state.gains, state.gain_levels)
-    if len(state.losses) > 0:
-        build_losses(model, state)
     if penalising:
         build_tree(state.factor_utilities, state.utility_levels)
