@@ -8,8 +8,10 @@ With --cache, queries' references are kept in a folder and used again.
 from __future__ import annotations
 
 import json
+import sys
+from importlib import import_module
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -18,14 +20,13 @@ from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guide.evidence_guide import EvidenceGuide
-from beacon.guide.measure import prediction_quality
 from beacon.guide.solve import guided_assignments
 from beacon.guide.trivial import FrequencyGuide
 from beacon.learn.fast_settings import FastSettings
-from beacon.learn.fast_training import train_fast
+from beacon.learn.fast_training import Examples, measured, train_fast
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.query_set import SPLITS, QuerySet, sample_queries
+from beacon.query.query_set import QuerySet, sample_queries
 from beacon.search.solve import solve_many
 from beacon.search.start import Start
 from beacon.search.stop import MaxSteps
@@ -74,7 +75,7 @@ def curve(
     return np.mean([result.trace.best_at(BUDGETS) for result in results], axis=0)
 
 
-def scoring_microseconds(guide: EvidenceGuide, test: QuerySet, rounds: int = 30) -> float:
+def scoring_microseconds(guide: EvidenceGuide, test: QuerySet, rounds: int = 200) -> float:
     """Time to score one query in a batch of all: the best of several rounds."""
     times = []
     for _ in range(rounds):
@@ -87,37 +88,31 @@ def scoring_microseconds(guide: EvidenceGuide, test: QuerySet, rounds: int = 30)
 def measure(name: str, model: GraphicalModel, arguments: Any) -> list[dict[str, Any]]:
     """One row per propagation and start."""
     queries = sample_queries(model, arguments.queries, arguments.seed, splits=tuple(arguments.splits))
-    began = perf_counter()
     trajectories = references(model, queries, arguments.reference_steps, arguments.cache, name)
-    reference_seconds = perf_counter() - began
-    train, validation = (queries.split_of_queries == SPLITS.index(split) for split in ("train", "validation"))
+    train = Examples.of_split(queries, trajectories, "train")
     frequency = FrequencyGuide.from_references(
-        model, trajectories.references[train], queries.observed[train], FastSettings().smoothing
+        model, train.references, train.observed, FastSettings().smoothing
     )
-    began = perf_counter()
+    import_module("torch")  # takes seconds by itself
+    began = process_time()
     fast = train_fast(model, queries, trajectories, seed=arguments.seed)
-    train_seconds = perf_counter() - began
+    train_seconds = process_time() - began
     test = queries.split("test")
     evidences = [test.evidence(k) for k in range(len(test))]
     rows = []
     for start, guide in {"random": None, "frequency": frequency, "fast": fast}.items():
         facts: dict[str, Any] = {"network": name, "start": start}
         if guide is not None:
-            likely = guide.probabilities(trajectories.references[validation], queries.observed[validation])
-            quality = prediction_quality(
-                guide.moves, likely, queries.observed[validation], trajectories.references[validation]
-            )
-            facts |= {"loss": quality.loss, "accuracy": quality.accuracy}
+            for split in ("validation", "test"):
+                facts[split] = measured(guide, Examples.of_split(queries, trajectories, split))._asdict()
             facts["microseconds"] = scoring_microseconds(guide, test)
         for propagate in (False, True):
-            first = (
-                "random"
-                if guide is None
-                else guided_assignments(model, evidences, guide, propagate=propagate)
-            )
+            first: Start = "random"
+            if guide is not None:
+                first = guided_assignments(model, evidences, guide, propagate=propagate)
             scores = curve(model, evidences, first, propagate)
             rows.append({**facts, "propagate": propagate, "scores": scores.tolist()})
-    rows[-1] |= {"reference_seconds": reference_seconds, "train_seconds": train_seconds}
+    rows[-1] |= {"train_seconds": train_seconds, "train_queries": len(train.references)}
     rows[-1] |= {"epochs": len(fast.facts["history"]) - 1, "best_epoch": fast.facts["best_epoch"]}
     return rows
 
@@ -133,15 +128,17 @@ def table(rows: list[dict[str, Any]], propagate: bool) -> str:
 
 
 def quality_table(rows: list[dict[str, Any]]) -> str:
-    """Markdown: what the guides learned, and how long it took."""
-    head = ["network", "loss: frequency", "fast", "accuracy: frequency", "fast", "references s", "training s"]
-    head += ["best epoch of", "µs a query"]
+    """Markdown: what the frequency guide → the fast guide learned, and how long it took."""
+    head = ["network", "training queries", "validation loss", "validation accuracy", "test accuracy"]
+    head += ["training CPU s", "best epoch", "µs a query"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for last in (row for row in rows if "train_seconds" in row):
         other = next(row for row in rows if (row["network"], row["start"]) == (last["network"], "frequency"))
-        cells = [last["network"], *(f"{row['loss']:.3f}" for row in (other, last))]
-        cells += [f"{100 * row['accuracy']:.1f} %" for row in (other, last)]
-        cells += [f"{last['reference_seconds']:.1f}", f"{last['train_seconds']:.1f}"]
+        cells = [last["network"], str(last["train_queries"])]
+        cells += [" → ".join(f"{row['validation']['loss']:.3f}" for row in (other, last))]
+        for split in ("validation", "test"):
+            cells += [" → ".join(f"{100 * row[split]['accuracy']:.1f}" for row in (other, last)) + " %"]
+        cells += [f"{last['train_seconds']:.1f}"]
         cells += [f"{last['best_epoch']} of {last['epochs']}", f"{last['microseconds']:.0f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -158,7 +155,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for name in arguments.models:
         rows += measure(name, read_model(arguments.data / "paper" / f"{name}.uai.xz"), arguments)
-        print(quality_table(rows[-6:]), flush=True)
+        print(f"{name} done", file=sys.stderr)
     if arguments.out:
         arguments.out.write_text("".join(json.dumps(row) + "\n" for row in rows))
     print(quality_table(rows), "", "Searching without propagation:", table(rows, False), sep="\n")

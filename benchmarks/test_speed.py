@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from beacon.formats import uai
+from beacon.guide.fast_guide import FastGuide, FastWeights
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -85,3 +87,15 @@ def test_propagating_evidence(benchmark: Any) -> None:
     flat = compile_model(model)
     implied = benchmark(implied_values, flat, findings)
     assert len(implied) > 500
+
+
+def test_scoring_queries_with_the_fast_guide(benchmark: Any) -> None:
+    model, rng = grid(), np.random.default_rng(0)
+    moves, width, count = int(model.domain_sizes.sum()), 64, 100
+    shapes = [(moves, width), (width, width), (width,), (width, moves), (moves,)]
+    guide = FastGuide(model, FastWeights(*(rng.normal(0, 0.1, shape).astype(np.float32) for shape in shapes)))
+    assignments = rng.integers(0, 2, (count, model.num_variables))
+    observed = rng.random(assignments.shape) < 0.125
+    scores = benchmark(guide.probabilities, assignments, observed)
+    assert scores.shape == (count, moves)
+    benchmark.extra_info["microseconds a query"] = round(1e6 * benchmark.stats["min"] / count, 1)

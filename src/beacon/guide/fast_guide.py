@@ -75,14 +75,15 @@ class FastGuide(EvidenceGuide):
         for first in range(0, len(assignments), ROWS_AT_ONCE):
             rows = slice(first, first + ROWS_AT_ONCE)
             sums = evidence_sums(self.moves, self.weights.embeddings, assignments[rows], observed[rows])
-            result[rows] = self.moves.softmax(self._logits(sums))
+            self.moves.softmax(self._logits(sums), out=result[rows])
         return result
 
     def _logits(self, sums: NDArray[np.float32]) -> NDArray[np.float32]:
         """One product per row: a product over all rows at once would round according to their number."""
         weights, rows = self.weights, sums[:, None, :]
         hidden = rows + np.maximum(rows @ weights.hidden_weights + weights.hidden_bias, 0)
-        logits: NDArray[np.float32] = (hidden @ weights.output_weights)[:, 0] + weights.output_bias
+        logits: NDArray[np.float32] = (hidden @ weights.output_weights)[:, 0]
+        logits += weights.output_bias
         return logits
 
 

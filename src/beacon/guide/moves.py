@@ -61,11 +61,12 @@ class Moves:
         values = np.where(is_best, self.value_of, len(self))
         return self._reduced(np.minimum, values)
 
-    def softmax(self, logits: NDArray[Real]) -> NDArray[Real]:
+    def softmax(self, logits: NDArray[Real], out: NDArray[Real] | None = None) -> NDArray[Real]:
         """[states, moves] probabilities that sum to one over each variable's values."""
-        weights: NDArray[Real] = np.exp(logits - self.per_move(self.largest(logits)))
-        weights /= self.per_move(self.total(weights))
-        return weights
+        shares = np.subtract(logits, self.per_move(self.largest(logits)), out=out)
+        np.exp(shares, out=shares)
+        shares /= self.per_move(self.total(shares))
+        return shares
 
     @cached_property
     def _later_values(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

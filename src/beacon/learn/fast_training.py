@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import MissingDependencyError, ModelError, UsageError
+from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.fast_guide import FastGuide, FastWeights
 from beacon.guide.measure import Quality, prediction_quality
 from beacon.guide.moves import Moves
@@ -85,7 +86,7 @@ def train_fast(
     return FastGuide(model, best.weights, facts)
 
 
-def measured(guide: FastGuide, examples: Examples) -> Quality:
+def measured(guide: EvidenceGuide, examples: Examples) -> Quality:
     """Loss and accuracy of a guide on some queries."""
     probabilities = guide.probabilities(examples.references, examples.observed)
     return prediction_quality(guide.moves, probabilities, examples.observed, examples.references)
