@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -16,13 +18,13 @@ def network_of(num_tokens: int, settings: NetworkSettings = SMALL, seed: int = 0
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = AttentionNetwork(num_tokens, settings).eval()
-        with torch.no_grad():
-            network.evidence.normal_()
+        if settings.token_bias:
+            torch.nn.init.normal_(network.bias.weight)
     return network
 
 
 def slow_logit(network: AttentionNetwork, tokens: list[int], evidence: list[bool], move: int) -> float:
-    """The page in METHOD terms, in numpy and double precision: no tables, no batches, no torch layers."""
+    """The same in numpy and double precision: no tables, no batches, no layers of torch."""
     weights = {name: t.detach().double().numpy() for name, t in network.state_dict().items()}
 
     def dense(name: str, x: np.ndarray) -> np.ndarray:
@@ -49,11 +51,13 @@ def slow_logit(network: AttentionNetwork, tokens: list[int], evidence: list[bool
     hidden = dense("project", np.concatenate([moved, raw]))
     for k in range(network.settings.blocks):
         hidden = hidden + np.maximum(0, dense(f"blocks.{k}", hidden))
-    return float(dense("logit", hidden)[0])
+    bias = weights["bias.weight"][move, 0] if network.settings.token_bias else 0.0
+    return float(dense("logit", hidden)[0] + bias)
 
 
-def test_logits_are_those_of_a_slow_computation() -> None:
-    network = network_of(7)
+@pytest.mark.parametrize("settings", [SMALL, replace(SMALL, token_bias=True, attention_layers=1)])
+def test_logits_are_those_of_a_slow_computation(settings: NetworkSettings) -> None:
+    network = network_of(7, settings)
     states = torch.tensor([[0, 3, 5], [1, 2 + 7, 6]])  # in the second state the second token is evidence
     moves = torch.tensor([[1, 2, 4, 6], [0, 5, 0, 0]])
     logits = network(states, moves)

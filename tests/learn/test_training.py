@@ -17,7 +17,7 @@ import torch
 from beacon.errors import BeaconError, UsageError
 from beacon.guide.attention_guide import AttentionGuide
 from beacon.guide.network import NetworkSettings
-from beacon.learn.attention_training import new_network, train_attention
+from beacon.learn.attention_training import new_network, start_at_frequencies, train_attention
 from beacon.learn.dataset import Batch, TrajectoryStates
 from beacon.learn.presets import PRESETS, Preset
 from beacon.learn.ranks import Ranks
@@ -89,6 +89,20 @@ def test_a_trained_network_predicts_better_than_the_frequencies_of_values() -> N
     best = min(epoch["validation_loss"] for epoch in guide.history)
     assert best < 0.8 * frequency_loss(queries, trajectories, learner.training)
     assert max(epoch["top_move_accuracy"] for epoch in guide.history) > 0.9
+
+
+def test_with_a_token_bias_training_starts_at_the_frequencies() -> None:
+    learner = Preset(
+        replace(TINY.network, token_bias=True), replace(TINY.training, validation_states_per_query=99)
+    )
+    device = torch.device("cpu")
+    training, validation = (
+        TrajectoryStates(MODEL, QUERIES, TRAJECTORIES, split, device) for split in ("train", "validation")
+    )
+    network = new_network(MODEL, learner, 0)
+    start_at_frequencies(network, training)
+    loss, _ = Trainer(network, training, validation, learner.training, 0, Ranks(device), 2**30).validate()
+    assert loss == pytest.approx(frequency_loss(QUERIES, TRAJECTORIES, learner.training), rel=1e-5)
 
 
 def frequency_loss(queries: QuerySet, trajectories: Trajectories, settings: TrainingSettings) -> float:

@@ -83,7 +83,7 @@ class AttentionNetwork(nn.Module):
         size, layers = settings.embedding, settings.attention_layers
         self.settings = settings
         self.tokens = nn.Embedding(num_tokens, size)
-        self.evidence = nn.Parameter(torch.zeros(size))
+        self.evidence = nn.Parameter(torch.randn(size) if settings.evidence_flag else torch.zeros(size))
         self.keys_values = nn.Linear(size, layers * 2 * size, bias=False)  # softmax and `out` undo a bias
         self.attention = nn.ModuleList(CrossAttention(settings) for _ in range(layers))
         self.project = nn.Linear(2 * size, settings.width)
