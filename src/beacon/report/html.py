@@ -52,7 +52,7 @@ def _summary(report: Report) -> str:
 
 def _section(section: Section) -> str:
     plots = "".join(
-        f"<figure>{as_svg(plot.draw(), plot.key, for_page=True)}"
+        f"<figure>{as_svg(plot.axes, plot.key, for_page=True)}"
         f"<figcaption>{escape(plot.caption)}</figcaption></figure>"
         for plot in section.plots
     )
