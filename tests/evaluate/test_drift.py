@@ -21,10 +21,10 @@ def assignment(text: str) -> np.ndarray:
     return np.array([int(digit) for digit in text])
 
 
-def test_moves_count_until_the_reference_is_reached() -> None:
-    # distances to 1111: 3 → 2 → 3 → 2 → 1 → 0; then it leaves again, which no longer matters
-    steps = walk("1100", "1000", "1010", "1011", "1111", "0111")
-    assert measure_drift(assignment("1000"), steps, assignment("1111")) == Drift(5, 4, 3, 5)
+def test_moves_count_at_any_distance_above_zero() -> None:
+    # distances to 1111: 3 → 2 → 3 → 2 → 1 → 0 → 1 → 0; the move that leaves the reference does not count
+    steps = walk("1100", "1000", "1010", "1011", "1111", "0111", "1111")
+    assert measure_drift(assignment("1000"), steps, assignment("1111")) == Drift(6, 5, 3, 5)
 
 
 def test_a_move_between_two_wrong_values_is_not_closer() -> None:
@@ -36,8 +36,8 @@ def test_a_restart_is_no_move_even_if_it_comes_closer() -> None:
     assert measure_drift(assignment("0000"), steps, assignment("1111")) == Drift(1, 1, 4, 2)
 
 
-def test_a_search_that_begins_at_its_reference_has_nothing_to_do() -> None:
-    assert measure_drift(assignment("01"), walk("11"), assignment("01")) == Drift(0, 0, 0, 0)
+def test_a_search_that_begins_at_its_reference_has_arrived() -> None:
+    assert measure_drift(assignment("01"), walk("11", "01"), assignment("01")) == Drift(1, 1, 0, 0)
 
 
 def test_alpha_is_the_share_of_closer_moves() -> None:

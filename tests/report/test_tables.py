@@ -26,7 +26,7 @@ TABLE = Table(
     "Speed & more, %",
     ("net|work", "a_b", "α"),
     (
-        (label("BN|30"), Cell("1.50", 1.5, is_best=True), number(-2.0)),
+        (label("BN|30"), Cell("1.50", 1.5, is_best=True, detail="[1, 2]"), number(-2.0)),
         (label("50 % of {x}"), number(math.nan), number(-math.inf)),
     ),
     "A note.",
@@ -54,7 +54,7 @@ def test_markdown_has_a_title_alignment_emphasis_and_a_note() -> None:
         "",
         r"| net\|work | a_b | α |",
         "| --- | ---: | ---: |",
-        r"| BN\|30 | **1.50** | −2.00 |",
+        r"| BN\|30 | **1.50** [1, 2] | −2.00 |",
         "| 50 % of {x} | – | −∞ |",
         "",
         "A note.",
@@ -69,7 +69,7 @@ def test_csv_holds_full_numbers() -> None:
 def test_latex_escapes_what_latex_would_read() -> None:
     text = as_latex(TABLE)
     assert r"\caption{Speed \& more, \%}" in text
-    assert r"BN|30 & \textbf{1.50} & $-$2.00 \\" in text
+    assert r"BN|30 & \textbf{1.50} {\small [1, 2]} & $-$2.00 \\" in text
     assert r"50 \% of \{x\} & -- & $-$$\infty$ \\" in text
     assert r"\begin{tabular}{lrr}" in text
     assert text.isascii()
@@ -79,7 +79,7 @@ def test_the_terminal_shows_every_cell() -> None:
     console = Console(width=100, file=io.StringIO(), record=True)
     console.print(as_rich(TABLE))
     shown = console.export_text()
-    assert all(cell.text in shown for row in TABLE.rows for cell in row)
+    assert all(cell.full_text in shown for row in TABLE.rows for cell in row)
     assert "A note." in shown
 
 

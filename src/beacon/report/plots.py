@@ -45,7 +45,7 @@ def plot_win_heatmap(
 ) -> Any:
     """Win percentages [rows, columns]: green above 50, red below, darker the farther from it."""
     with drawing_style():
-        ax = ax if ax is not None else new_axes(max(4.6, 1.5 + 0.62 * len(columns)), 0.7 + 0.27 * len(rows))
+        ax = ax if ax is not None else new_axes(max(4.0, 1.5 + 0.62 * len(columns)), 0.7 + 0.27 * len(rows))
         ax.pcolormesh(
             np.clip(percentages, 0, 100),
             cmap=_win_colours(),
@@ -149,7 +149,7 @@ def plot_shares(
 ) -> Any:
     """α of each method on each network, with the line of one half above which the theorem speaks."""
     with drawing_style():
-        ax = ax if ax is not None else new_axes(5.2, 0.9 + 0.32 * len(networks))
+        ax = ax if ax is not None else new_axes(4.4, 0.9 + 0.32 * len(networks))
         ax.axvline(0.5, color=INK, linewidth=0.8, linestyle="--")
         for method, values in shares.items():
             ax.plot(values, range(len(networks)), "o", color=colours[method], label=method, markersize=5)
