@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUNNABLE = [ROOT / "README.md", ROOT / "docs" / "python.md"]
-VERBS = ("info", "solve", "check", "convert", "generate", "queries", "demo")
+VERBS = ("info", "solve", "check", "convert", "generate", "queries", "evaluate", "report", "demo")
 SETS_UP = re.compile(r"^(make|pip|git) ")  # commands that make the environment in which the tests run
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,.]*")

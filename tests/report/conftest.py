@@ -6,6 +6,7 @@ import pytest
 
 from beacon.evaluate.results import Results
 from beacon.report.contents import Report, make_report
+from beacon.report.html import as_html
 from tests.report.helpers import toy_evaluation
 
 
@@ -15,6 +16,12 @@ def toy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("toy")
     toy_evaluation(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def toy_page(toy_report: Report) -> str:
+    """Its page; drawing takes a few seconds."""
+    return as_html(toy_report, "A <toy> & more")
 
 
 @pytest.fixture(scope="session")

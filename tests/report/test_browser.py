@@ -1,6 +1,6 @@
 """The page in a real browser: it fits a phone, sorts, and draws the curves of a query.
 
-Needs Chromium: `make browser` or the system's own package installs it; BEACON_CHROMIUM names another program.
+Needs Chromium (``make browser``, or BEACON_CHROMIUM with the path of one); skipped without it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from beacon.report.contents import Report
-from beacon.report.html import as_html
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PROBE = """
@@ -61,16 +58,14 @@ def chromium() -> str:
     named = os.environ.get("BEACON_CHROMIUM")
     found = next((path for name in ([named] if named else PROGRAMS) if (path := shutil.which(name))), None)
     if found is None:
-        pytest.skip(
-            "Chromium is not installed (apt-get install chromium), or set BEACON_CHROMIUM to its path"
-        )
+        pytest.skip("Chromium is not installed: run `make browser`, or set BEACON_CHROMIUM to its path")
     return found
 
 
 @pytest.fixture(scope="module")
-def probed_page(toy_report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def probed_page(toy_page: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(as_html(toy_report).replace("</body>", PROBE), encoding="utf-8")
+    path.write_text(toy_page.replace("</body>", PROBE), encoding="utf-8")
     return path
 
 
@@ -90,6 +85,6 @@ def test_the_page_works_on_a_desk_and_on_a_phone(
     chromium: str, probed_page: Path, tmp_path: Path, width: int
 ) -> None:
     page = dumped(chromium, probed_page, width, tmp_path)
-    assert "<title>Beacon evaluation</title>" in page, "a script failed"
+    assert "<title>A &lt;toy&gt; &amp; more</title>" in page, "a script failed"
     _, _, probe = page.partition('<div id="probe">')
     assert probe.partition("</div>")[0] == "all is well"
