@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test check format bench clean
+.PHONY: setup demo browser test check format bench clean
 
 setup: $(READY)
 
@@ -14,6 +14,11 @@ $(READY): pyproject.toml constraints.txt
 
 demo: setup
 	$(BIN)/beacon demo
+
+browser:
+	@command -v chromium chromium-browser google-chrome > /dev/null \
+	|| (apt-get update && apt-get install -y --no-install-recommends chromium) > /dev/null 2>&1 \
+	|| echo "Chromium is not installed and could not be; the test of reports in a browser will be skipped"
 
 test: setup
 	$(BIN)/python -m pytest

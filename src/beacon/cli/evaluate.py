@@ -132,12 +132,13 @@ class Evaluation:
 
     def finish(self) -> None:
         """Merge the parts and write down how long it took."""
-        from beacon.evaluate.run_file import save_run  # noqa: PLC0415
+        from beacon.evaluate.run_file import load_average, save_run  # noqa: PLC0415
 
         self.store.merge()
         if self.plan.drift_steps:
             self.drift.merge()
         self.session["seconds"] = round(perf_counter() - self.began, 3)
+        self.session["load"].append(load_average())
         save_run(self.folder, self.run)
 
     def _settings(self) -> dict[str, Any]:

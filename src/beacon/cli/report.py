@@ -28,15 +28,15 @@ def report(
             "-o", "--out", metavar="FILE.html", rich_help_panel=OUTPUT, help="Page; default: DIR/report.html."
         ),
     ] = None,
-    parts: Annotated[
+    page_only: Annotated[
         bool,
         typer.Option(
-            "--parts/--no-parts",
+            "--no-parts",
             metavar=SWITCH,
             rich_help_panel=OUTPUT,
-            help="Also write every table (Markdown, CSV, LaTeX) and plot (SVG) beside the page.",
+            help="Only the page, without tables (Markdown, CSV, LaTeX) and plots (SVG) as files beside it.",
         ),
-    ] = True,
+    ] = False,
     show_all: Annotated[
         bool, typer.Option("--all", metavar=SWITCH, rich_help_panel=OUTPUT, help="Print every table.")
     ] = False,
@@ -72,10 +72,10 @@ def report(
     made = make_report(results, place)
     with ProgressBar("drawing", None, quiet):
         write_report(made, page, title)
-        if parts:
+        if not page_only:
             write_parts(made, page.parent)
     _show(made, show_all)
-    beside = "; tables/ and plots/ beside it" if parts else ""
+    beside = "" if page_only else "; tables/ and plots/ beside it"
     say(one_line(f"wrote {page}{beside}"))
 
 

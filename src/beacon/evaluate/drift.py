@@ -22,7 +22,7 @@ class Step(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """What one search did until it reached its reference, or ended."""
+    """What one search did, seen from its reference."""
 
     moves: int
     """Moves made at a distance above 0; jumps are not among them."""
@@ -35,16 +35,19 @@ class Drift(NamedTuple):
 
 
 def measure_drift(start: NDArray[np.integer], steps: Iterable[Step], reference: NDArray[np.integer]) -> Drift:
-    """Follow a search to its reference; what it does after that no longer counts."""
+    """Follow a search to its end, also beyond the reference if it reaches and leaves it.
+
+    Were the search followed only until it arrives, α would say no more than the number of moves that took.
+    """
     distance = start_distance = int(np.count_nonzero(start != reference))
-    moves = closer = step = 0
-    walk = iter(steps)
-    while distance > 0 and (taken := next(walk, None)) is not None:
-        step += 1
+    moves = closer = 0
+    hitting_step = None if distance else 0
+    for step, taken in enumerate(steps, start=1):
         before, distance = distance, int(np.count_nonzero(taken.assignment != reference))
-        moves += taken.is_move
+        moves += taken.is_move and before > 0
         closer += taken.is_move and distance < before
-    return Drift(moves, closer, start_distance, step if distance == 0 else None)
+        hitting_step = step if hitting_step is None and distance == 0 else hitting_step
+    return Drift(moves, closer, start_distance, hitting_step)
 
 
 def alpha(moves: int, closer: int) -> float:

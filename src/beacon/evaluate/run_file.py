@@ -104,9 +104,15 @@ def new_session(command: str, threads: int) -> Facts:
         "processor": _processor(),
         "cores": os.cpu_count(),
         "threads": threads,
+        "load": [load_average()],
         "runs": 0,
         "seconds": 0.0,
     }
+
+
+def load_average() -> float | None:
+    """Programs that wanted a core over the last minute; with more than cores, times are not to be trusted."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 
 def _version_of(package: str) -> str | None:

@@ -8,7 +8,7 @@ from beacon.evaluate.bootstrap import bootstrap_interval
 from beacon.evaluate.metrics import Floats, improvements, mean_of, win_percentage, win_points
 from beacon.evaluate.results import Kind, Results
 from beacon.report.naming import amount, is_variant, short_name
-from beacon.report.tables import NOTHING, Cell, Table, label, number, written
+from beacon.report.tables import NOTHING, Cell, Table, digits_of, label, number, written
 
 BASELINES = ("greedy", "gls+")
 
@@ -92,8 +92,8 @@ def _win_cell(results: Results, network: str, method: str, baseline: str, kind: 
     if not mean.num_finite:
         return number(np.nan)
     low, high = bootstrap_interval(100 * points)
-    text = f"{written(100 * mean.mean, 0)} [{written(low, 0)}, {written(high, 0)}]"
-    return Cell(text, 100 * mean.mean, shade=2 * mean.mean - 1)
+    detail = f"[{written(low, 0)}, {written(high, 0)}]"
+    return Cell(written(100 * mean.mean, 0), 100 * mean.mean, shade=2 * mean.mean - 1, detail=detail)
 
 
 def _improvement_cell(
@@ -112,12 +112,12 @@ def percent_cell(values: Floats) -> Cell:
         extremes = values[np.isinf(values)]
         return number(float(np.sign(extremes.sum()) * np.inf) if len(extremes) else np.nan)
     low, high = bootstrap_interval(values)
-    digits = 2 if abs(mean.mean) < 100 else 1
-    text = f"{written(mean.mean, digits)} [{written(low, digits)}, {written(high, digits)}]"
+    digits = digits_of(mean.mean)
+    detail = f"[{written(low, digits)}, {written(high, digits)}]"
     if mean.num_infinite:
-        text += f" +{mean.num_infinite}"
+        detail += f" +{mean.num_infinite}"
     shade = float(np.clip(mean.mean / 20, -1, 1))
-    return Cell(text, mean.mean, shade=shade)
+    return Cell(written(mean.mean, digits), mean.mean, shade=shade, detail=detail)
 
 
 def _file_name(method: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from beacon.report.comparisons import win_matrix
 from beacon.report.naming import amount, colour_of, is_variant, main_methods, short_name
 from beacon.report.plots import plot_anytime, plot_history, plot_shares, plot_weights, plot_win_heatmap
 
-GRID_POINTS = 60
+GRID_POINTS = 45
 FIRST_SECONDS = 1e-4
 
 
@@ -28,7 +28,11 @@ class Plot:
     caption: str
     draw: Callable[[], Any]
     """Returns axes."""
-    is_wide: bool = False
+
+    @cached_property
+    def axes(self) -> Any:
+        """The figure's axes, drawn once."""
+        return self.draw()
 
 
 def win_plots(results: Results, method: str, baseline: str) -> list[Plot]:

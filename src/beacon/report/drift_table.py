@@ -36,9 +36,9 @@ def drift_table(results: Results) -> Table:
         "Drift towards the best known assignment",
         ("network", "method", "α", "h₀", "reached, %", "steps to reach it", "bound h₀/(2α−1)"),
         tuple(rows),
-        "α is the share of moves, before the best known assignment is reached for the first time, that come "
-        "closer to it (restarts are no moves). The bound is on the expected number of moves, where α > ½ at "
-        "every state; here it is taken at the mean α and h₀ of the searches that got there.",
+        "α is the share of moves, made at a distance above 0, that come closer (restarts are no moves). The "
+        "bound is on the expected number of moves until the first arrival, were α the same at every state; "
+        "“steps to reach it” is the mean over the searches that arrived.",
         num_labels=2,
     )
 
@@ -50,17 +50,13 @@ def _row(results: Results, network: str, method: str) -> tuple[Cell, ...]:
     mean = float(np.mean(every))
     hits = [row for row in rows if row["hitting_step"] is not None]
     steps = float(np.mean([row["hitting_step"] for row in hits])) if hits else np.nan
-    bound = np.nan
-    if hits:
-        moves, closer = sum(row["moves"] for row in hits), sum(row["closer"] for row in hits)
-        distance = float(np.mean([row["start_distance"] for row in hits]))
-        bound = expected_hitting_bound(distance, alpha(moves, closer))
+    distance = float(np.mean([row["start_distance"] for row in rows]))
     return (
         label(short_name(results, network)),
         label(method),
-        Cell(f"{written(mean, 3)} [{written(interval.low, 3)}, {written(interval.high, 3)}]", mean),
-        number(float(np.mean([row["start_distance"] for row in rows])), 1),
+        Cell(written(mean, 3), mean, detail=f"[{written(interval.low, 3)}, {written(interval.high, 3)}]"),
+        number(distance, 1),
         number(100 * len(hits) / len(rows), 0),
         number(steps, 0),
-        number(bound, 0),
+        number(expected_hitting_bound(distance, mean), 0),
     )

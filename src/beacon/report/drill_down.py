@@ -44,9 +44,10 @@ def _gap_cell(run: Record | None, best: float) -> Cell:
     if run is None:
         return number(np.nan)
     gap = float(gaps([run.score], [best])[0])
-    proved, zeros = "*" if run.proved else "", f" ({run.zeros} zeros)" if run.zeros else ""
+    proved, zeros = "*" if run.proved else "", f"({run.zeros} zeros)" if run.zeros else ""
     shade = None if not np.isfinite(gap) else (0.6 if gap < 1e-9 else -min(1.0, gap / 10))
-    return Cell(f"{written(gap, 3)}{proved}{zeros}", gap if np.isfinite(gap) else str(gap), shade=shade)
+    value = gap if np.isfinite(gap) else str(gap)
+    return Cell(written(gap, 3 if gap < 100 else 0) + proved, value, shade=shade, detail=zeros)
 
 
 def curve_data(results: Results) -> dict[str, Any]:

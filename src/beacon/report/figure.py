@@ -37,7 +37,7 @@ STYLE = {
 }
 
 
-def new_axes(width: float = 4.6, height: float = 3.0) -> Any:
+def new_axes(width: float = 4.0, height: float = 2.8) -> Any:
     """Axes of a figure of their own, that no window and no global state knows of."""
     matplotlib = _matplotlib()
     with matplotlib.rc_context(STYLE):
@@ -86,8 +86,8 @@ def _for_page(text: str, name: str) -> str:
 
 
 def _shortened(tag: re.Match[str]) -> str:
-    """A tag with coordinates to a hundredth of a point; text between tags stays as it is."""
-    return re.sub(r"(-?\d+\.\d{2})\d+", r"\1", tag[0])
+    """A tag with coordinates to a tenth of a point; text between tags stays as it is."""
+    return re.sub(r"(-?\d+\.\d)\d+", r"\1", tag[0])
 
 
 def _matplotlib() -> Any:

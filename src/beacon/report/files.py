@@ -28,7 +28,7 @@ def write_parts(report: Report, folder: Path) -> None:
         for suffix, write in WRITERS.items():
             _write(folder / "tables" / f"{table.key}.{suffix}", write(table))
     for plot in report.plots:
-        _write(folder / "plots" / f"{plot.key}.svg", as_svg(plot.draw(), plot.key, for_page=False))
+        _write(folder / "plots" / f"{plot.key}.svg", as_svg(plot.axes, plot.key, for_page=False))
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from beacon.report.contents import Report, Section
 from beacon.report.drill_down import curve_data, query_table
 from beacon.report.figure import as_svg
-from beacon.report.naming import plural
+from beacon.report.naming import busy, plural
 from beacon.report.tables import Cell, Table
 
 PAGE = files("beacon.report") / "page"
@@ -52,7 +52,7 @@ def _summary(report: Report) -> str:
 
 def _section(section: Section) -> str:
     plots = "".join(
-        f"<figure>{as_svg(plot.draw(), plot.key, for_page=True)}"
+        f"<figure>{as_svg(plot.axes, plot.key, for_page=True)}"
         f"<figcaption>{escape(plot.caption)}</figcaption></figure>"
         for plot in section.plots
     )
@@ -87,12 +87,13 @@ def _row(table: Table, row: tuple[Cell, ...], key: str) -> str:
 
 
 def _cell(cell: Cell, kind: str) -> str:
-    value = cell.text if cell.value is None else cell.value
+    value = cell.full_text if cell.value is None else cell.value
     colour = ""
     if cell.shade is not None:
         strength = round(min(1.0, abs(cell.shade)) * 55)
         colour = f' style="--shade:{strength}%" data-tone="{"good" if cell.shade >= 0 else "bad"}"'
     text = f"<b>{escape(cell.text)}</b>" if cell.is_best else escape(cell.text)
+    text += f" <small>{escape(cell.detail)}</small>" if cell.detail else ""
     return f'<td class="{kind}" data-value="{escape(str(value))}"{colour}>{text}</td>'
 
 
@@ -139,7 +140,7 @@ def _machine(session: dict[str, Any]) -> str:
     return (
         f"{session['began']}, {session['runs']:,} runs in {session['seconds']:,.0f} s, Beacon "
         f"{session['beacon']}, Python {session['python']}, {session['processor']}, {session['cores']} cores, "
-        f"{plural(session['threads'], 'thread')}"
+        f"{plural(session['threads'], 'thread')}; {busy(session)}"
     )
 
 

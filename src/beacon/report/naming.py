@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from beacon.evaluate.results import Kind, Results
 
 COLOURS = ("#3b7dd8", "#e07b39", "#2a9d6f", "#a35bc9", "#d64550", "#17a2b8", "#8a8f98", "#c9a227")
@@ -34,6 +37,16 @@ def amount(kind: Kind, budget: float) -> str:
     if kind == "step":
         return f"{int(budget):,}"
     return f"{budget:g} s"
+
+
+def busy(session: Mapping[str, Any]) -> str:
+    """How busy the machine was, from its load averages at the beginning and at the end."""
+    loads = [load for load in session.get("load", []) if load is not None]
+    if not loads:
+        return "how busy the machine was is not known"
+    return (
+        f"load {' … '.join(f'{load:.1f}' for load in loads)} on {plural(session.get('cores') or 0, 'core')}"
+    )
 
 
 def plural(count: int, word: str) -> str:

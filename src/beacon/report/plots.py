@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from beacon.evaluate.metrics import Floats
+from beacon.evaluate.metrics import Floats, mean_of
 from beacon.report.figure import INK, drawing_style, new_axes, shown_axes
 from beacon.search.trace import Trace
 
@@ -45,7 +45,7 @@ def plot_win_heatmap(
 ) -> Any:
     """Win percentages [rows, columns]: green above 50, red below, darker the farther from it."""
     with drawing_style():
-        ax = ax if ax is not None else new_axes(max(4.6, 1.5 + 0.62 * len(columns)), 0.7 + 0.27 * len(rows))
+        ax = ax if ax is not None else new_axes(max(4.0, 1.5 + 0.62 * len(columns)), 0.7 + 0.27 * len(rows))
         ax.pcolormesh(
             np.clip(percentages, 0, 100),
             cmap=_win_colours(),
@@ -100,6 +100,7 @@ def plot_anytime(
         ax.set_xscale("log")
         ax.set_yscale("symlog", linthresh=GAP_FLOOR, linscale=0.5)
         ax.set_ylim(bottom=0)
+        _plain_ticks(ax)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("gap to best known, %")
         ax.set_title(title, loc="left")
@@ -117,7 +118,7 @@ def plot_weights(
     """Mean score ± standard deviation over queries [queries, budgets] for each λ, the baseline in grey."""
     with drawing_style():
         ax = ax if ax is not None else new_axes()
-        shades = _weight_colours(len(scores) - 1)
+        shades = _weight_colours(len(scores))
         offset = 0.012 * (max(budgets) - min(budgets) or 1)
         place = 0
         for name, values in scores.items():
@@ -125,8 +126,8 @@ def plot_weights(
             colour = "#8a8f98" if is_baseline else shades[place]
             ax.errorbar(
                 np.asarray(budgets) + (0 if is_baseline else (place + 1) * offset),
-                values.mean(axis=0),
-                values.std(axis=0),
+                [mean_of(column).mean for column in values.T],
+                [mean_of(column).std for column in values.T],
                 label=name,
                 color=colour,
                 linestyle="--" if is_baseline else "-",
@@ -148,7 +149,7 @@ def plot_shares(
 ) -> Any:
     """α of each method on each network, with the line of one half above which the theorem speaks."""
     with drawing_style():
-        ax = ax if ax is not None else new_axes(5.2, 0.9 + 0.32 * len(networks))
+        ax = ax if ax is not None else new_axes(4.4, 0.9 + 0.32 * len(networks))
         ax.axvline(0.5, color=INK, linewidth=0.8, linestyle="--")
         for method, values in shares.items():
             ax.plot(values, range(len(networks)), "o", color=colours[method], label=method, markersize=5)
@@ -174,6 +175,23 @@ def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: st
         ax.set_title(title, loc="left")
         _legend(ax)
     return ax
+
+
+def _plain_ticks(ax: Any) -> None:
+    """Powers of ten as plain numbers, and no ticks between them: less to draw, less to read."""
+    from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: PLC0415
+
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda value, place: plain_power(value)))
+
+
+def plain_power(value: float) -> str:
+    """0.001 … 10,000 in full, thousands and millions above."""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if value >= 10 * size or value == 1e6:
+            return f"{value / size:,.0f}{unit}"
+    return f"{value:,.0f}" if value >= 1 else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def _legend(ax: Any) -> None:

@@ -95,7 +95,7 @@ def _wall_clock(results: Results, known: dict[str, Any]) -> Table:
                 ours = mean_of(improvements(results.scores(network, method, "second", budget), reference))
                 cells = (
                     _published_gap(entry),
-                    Cell(f"{written(ours.mean)} ± {written(ours.std)}", ours.mean),
+                    _mean_cell(ours.mean, ours.std),
                 )
                 rows.append((label(short_name(results, network)), label(method), *cells))
     return Table(
@@ -111,5 +111,8 @@ def _wall_clock(results: Results, known: dict[str, Any]) -> Table:
 def _published_gap(entry: Any) -> Cell:
     if entry == NO_SOLUTION:
         return Cell(NO_SOLUTION, "-inf")
-    mean, std = entry
-    return Cell(f"{written(mean)} ± {written(std)}", mean)
+    return _mean_cell(*entry)
+
+
+def _mean_cell(mean: float, std: float) -> Cell:
+    return Cell(written(mean), mean, detail=f"± {written(std)}") if np.isfinite(mean) else number(mean)

@@ -8,8 +8,8 @@ from beacon.evaluate.metrics import gaps, improvements, is_tie, mean_of, seconds
 from beacon.evaluate.records import Record
 from beacon.evaluate.results import Kind, Results
 from beacon.report.comparisons import percent_cell
-from beacon.report.naming import amount, main_methods, plural, short_name
-from beacon.report.tables import Cell, Table, duration, label, mark_best, number, written
+from beacon.report.naming import amount, busy, main_methods, plural, short_name
+from beacon.report.tables import Cell, Table, digits_of, duration, label, mark_best, number, written
 
 TARGET_PERCENT = 1.0
 
@@ -52,9 +52,8 @@ def overview_table(results: Results) -> Table:
         for row, cell in zip(rows, mark_best([row[column] for row in rows], largest=False), strict=True):
             row[column] = cell
     note = (
-        "Means over networks. The gap is how far the score is below the best that any method found of the "
-        "same query, in percent of it: the median over queries, so that one without an answer does not hide "
-        "the others."
+        "The gap is how far the score is below the best that any method found of the same query, in percent "
+        "of it: the median over queries, then over networks. The other columns are means."
     )
     return Table("overview", "Methods", tuple(columns), tuple(map(tuple, rows)), note)
 
@@ -67,7 +66,7 @@ def _overview(results: Results, method: str, kinds: list[tuple[Kind, float]]) ->
             float(np.median(gaps(results.scores(n, method, kind, budget), results.best(n)[None])))
             for n in networks
         ]
-        cells.append(number(float(np.mean(per_network)), 3))
+        cells.append(number(float(np.median(per_network)), 3))
     finals = [is_tie(results.final_scores(n, method), results.best(n)[None]).mean() for n in networks]
     runs = [run for network in networks for run in results.runs(network, method)]
     cells.append(number(100 * float(np.mean(finals)), 1))
@@ -101,7 +100,8 @@ def _gap_cell(mean: float, std: float, num_infinite: int) -> Cell:
     if not np.isfinite(mean):
         return number(np.inf if num_infinite else np.nan)
     extra = f" +{num_infinite}" if num_infinite else ""
-    return Cell(f"{written(mean, 3)} ± {written(std, 3)}{extra}", mean)
+    digits = 1 + digits_of(mean) if mean < 1000 else 0
+    return Cell(written(mean, digits), mean, detail=f"± {written(std, digits)}{extra}")
 
 
 def wall_clock_table(results: Results, baseline: str, budget: float) -> Table:
@@ -148,7 +148,8 @@ def _target_cell(results: Results, network: str, method: str, percent: float) ->
         return number(np.nan)
     middle = float(np.quantile(seconds, 0.5, method="higher"))
     share = 100 * np.isfinite(seconds).mean()
-    return Cell(f"{duration(middle)} ({share:.0f} %)", middle if np.isfinite(middle) else str(middle))
+    value = middle if np.isfinite(middle) else str(middle)
+    return Cell(duration(middle), value, detail=f"({share:.0f} %)")
 
 
 def step_time_table(results: Results) -> Table:
@@ -160,8 +161,8 @@ def step_time_table(results: Results) -> Table:
         for method in methods:
             runs = results.runs(network, method)
             mean = seconds_per_step([run.seconds for run in runs], [run.steps for run in runs])
-            text = f"{written(1e6 * mean.mean)} ± {written(1e6 * mean.std)}"
-            cells.append(Cell(text, 1e6 * mean.mean) if mean.num_finite else number(np.nan))
+            cell = Cell(written(1e6 * mean.mean), 1e6 * mean.mean, detail=f"± {written(1e6 * mean.std)}")
+            cells.append(cell if mean.num_finite else number(np.nan))
         rows.append((label(short_name(results, network)), *mark_best(cells, largest=False)))
     machine = results.run["sessions"][-1] if results.run["sessions"] else {}
     threads = machine.get("threads", 1)
@@ -170,8 +171,9 @@ def step_time_table(results: Results) -> Table:
         "Time per step, µs",
         ("network", *methods),
         tuple(rows),
-        f"Mean ± standard deviation over queries; {plural(threads, 'thread')} at once, "
-        f"{machine.get('processor', 'unknown processor')}.",
+        f"Mean ± standard deviation over queries; {plural(threads, 'thread')} at once on "
+        f"{machine.get('processor', 'an unknown processor')}. Waiting for other programs counts, too: "
+        f"{busy(machine)}.",
     )
 
 

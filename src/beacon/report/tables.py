@@ -25,6 +25,13 @@ class Cell:
     is_best: bool = False
     shade: float | None = None
     """-1 (red: worse) … 1 (green: better); None: no colour."""
+    detail: str = ""
+    """An interval or a count beside the text, less prominent where the format allows it."""
+
+    @property
+    def full_text(self) -> str:
+        """Text and detail."""
+        return f"{self.text} {self.detail}" if self.detail else self.text
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,11 @@ def written(value: float, digits: int = 2) -> str:
     return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
 
 
+def digits_of(value: float) -> int:
+    """Decimals worth showing: the larger the number, the fewer."""
+    return 2 if abs(value) < 100 else 1 if abs(value) < 1000 else 0
+
+
 def duration(seconds: float) -> str:
     """A time for a reader, in the unit that suits it."""
     if not math.isfinite(seconds):
@@ -93,7 +105,7 @@ def as_markdown(table: Table) -> str:
     lines = [f"### {table.title}", "", _piped(table.columns)]
     lines.append(_piped("---" if k < table.num_labels else "---:" for k in range(len(table.columns))))
     for row in table.rows:
-        lines.append(_piped(f"**{cell.text}**" if cell.is_best else cell.text for cell in row))
+        lines.append(_piped(_emphasised(cell) for cell in row))
     return "\n".join(lines + (["", table.note] if table.note else [])) + "\n"
 
 
@@ -103,7 +115,7 @@ def as_csv(table: Table) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.columns)
     for row in table.rows:
-        writer.writerow([cell.text if cell.value is None else cell.value for cell in row])
+        writer.writerow([cell.full_text if cell.value is None else cell.value for cell in row])
     return out.getvalue()
 
 
@@ -114,8 +126,7 @@ def as_latex(table: Table) -> str:
     lines += [rf"\label{{tab:{table.key}}}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     lines += [_row(map(_escaped, table.columns)), r"\midrule"]
     for row in table.rows:
-        texts = [(_escaped(cell.text), cell.is_best) for cell in row]
-        lines.append(_row(rf"\textbf{{{text}}}" if is_best else text for text, is_best in texts))
+        lines.append(_row(map(_latex_cell, row)))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
 
 
@@ -130,13 +141,23 @@ def as_rich(table: Table) -> RichTable:
     for k, column in enumerate(table.columns):
         drawn.add_column(Text(column), justify="left" if k < table.num_labels else "right")
     for row in table.rows:
-        drawn.add_row(*(Text(cell.text, style=_style(cell)) for cell in row))
+        drawn.add_row(*(Text(cell.full_text, style=_style(cell)) for cell in row))
     return drawn
 
 
 def _style(cell: Cell) -> str:
     colour = "" if cell.shade is None or abs(cell.shade) < 0.05 else ("green" if cell.shade > 0 else "red")
     return " ".join(filter(None, ["bold" if cell.is_best else "", colour]))
+
+
+def _emphasised(cell: Cell) -> str:
+    return replace(cell, text=f"**{cell.text}**").full_text if cell.is_best else cell.full_text
+
+
+def _latex_cell(cell: Cell) -> str:
+    text, detail = _escaped(cell.text), _escaped(cell.detail)
+    bold = rf"\textbf{{{text}}}" if cell.is_best else text
+    return rf"{bold} {{\small {detail}}}" if detail else bold
 
 
 def _piped(cells: object) -> str:

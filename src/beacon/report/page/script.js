@@ -28,10 +28,10 @@ for (const button of document.querySelectorAll("thead button")) {
   });
 }
 
-// Drill-down: the best score of one query over steps or seconds, drawn as steps.
+// Drill-down: how far each method was from the best of one query, over steps or seconds.
 const data = JSON.parse(document.getElementById("curve-data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 720, HEIGHT = 300, LEFT = 78, BOTTOM = 34, TOP = 12, RIGHT = 14;
+const FLOOR = 0.001, WIDTH = 560, HEIGHT = 280, LEFT = 58, BOTTOM = 34, TOP = 12, RIGHT = 14;
 
 function element(parent, name, attributes, text) {
   const node = document.createElementNS(SVG, name);
@@ -39,6 +39,11 @@ function element(parent, name, attributes, text) {
   if (text !== undefined) node.textContent = text;
   parent.append(node);
   return node;
+}
+
+function plain(power) {
+  const large = ["10k", "100k", "1M", "10M", "100M"][power - 4];
+  return large ?? (power > 3 || power < -5 ? "1e" + power : String(Number((10 ** power).toPrecision(1))));
 }
 
 function points(curve, kind) {
@@ -64,28 +69,30 @@ function draw(box, network, key, kind) {
   const lines = shown.map(([curve, k]) => [points(curve, kind), k]);
   const all = lines.flatMap(([line]) => line);
   if (!all.length) return;
-  // The first part of a search is steep: show the upper part of the scores, where methods differ.
-  const xs = all.map((p) => Math.log10(p[0])), ys = all.map((p) => p[1]).sort((a, b) => a - b);
-  const left = Math.min(...xs), right = Math.max(...xs, left + 0.1), high = ys.at(-1);
-  const low = Math.min(ys[Math.floor(ys.length / 3)], high - 1e-6);
+  // Gaps to the best of this query, in percent of it, on a logarithmic axis that ends at 0.001.
+  const best = Math.max(...all.map((p) => p[1])), unit = Math.abs(best) / 100 || 1;
+  const gap = (score) => Math.log10(Math.max(FLOOR, (best - score) / unit));
+  const xs = all.map((p) => Math.log10(p[0])), ys = all.map((p) => gap(p[1]));
+  const left = Math.min(...xs), right = Math.max(...xs, left + 0.1);
+  const low = Math.log10(FLOOR), high = Math.max(Math.ceil(Math.max(...ys)), low + 1);
   const x = (v) => LEFT + ((Math.log10(v) - left) / (right - left)) * (WIDTH - LEFT - RIGHT);
-  const y = (v) => TOP + ((high - Math.max(v, low)) / (high - low)) * (HEIGHT - TOP - BOTTOM);
+  const y = (power) => TOP + ((high - power) / (high - low)) * (HEIGHT - TOP - BOTTOM);
   const svg = element(box, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
-  for (let k = 0; k <= 4; k++) {
-    const value = low + ((high - low) * k) / 4;
-    element(svg, "line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value), stroke: "currentColor", opacity: 0.12 });
-    element(svg, "text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end", fill: "currentColor" }, value.toPrecision(6));
+  for (let power = low; power <= high; power++) {
+    const place = y(power), text = power === low ? "0" : plain(power);
+    element(svg, "line", { x1: LEFT, x2: WIDTH - RIGHT, y1: place, y2: place, stroke: "currentColor", opacity: 0.12 });
+    element(svg, "text", { x: LEFT - 6, y: place + 4, "text-anchor": "end", fill: "currentColor" }, text);
   }
+  element(svg, "text", { x: LEFT + 6, y: TOP + 10, fill: "currentColor", opacity: 0.7 }, "gap to the best, %");
   for (let power = Math.ceil(left); power <= right; power++) {
     const place = x(10 ** power);
     element(svg, "line", { x1: place, x2: place, y1: TOP, y2: HEIGHT - BOTTOM, stroke: "currentColor", opacity: 0.12 });
-    const text = power < -3 || power > 5 ? "1e" + power : String(Number((10 ** power).toPrecision(1)));
-    element(svg, "text", { x: place, y: HEIGHT - BOTTOM + 16, "text-anchor": "middle", fill: "currentColor" }, text);
+    element(svg, "text", { x: place, y: HEIGHT - BOTTOM + 16, "text-anchor": "middle", fill: "currentColor" }, plain(power));
   }
   element(svg, "text", { x: WIDTH - RIGHT, y: HEIGHT - 4, "text-anchor": "end", fill: "currentColor" }, kind);
   for (const [line, k] of lines) {
-    let path = `M${x(line[0][0])} ${y(line[0][1])}`;
-    for (const [px, py] of line.slice(1)) path += `H${x(px)}V${y(py)}`;
+    let path = `M${x(line[0][0])} ${y(gap(line[0][1]))}`;
+    for (const [px, score] of line.slice(1)) path += `H${x(px)}V${y(gap(score))}`;
     element(svg, "path", { d: path, fill: "none", stroke: data.colours[k], "stroke-width": 2 });
   }
   const legend = document.createElement("div");
@@ -93,7 +100,8 @@ function draw(box, network, key, kind) {
     const key = document.createElement("span"), mark = document.createElement("i");
     key.className = "key";
     mark.style.background = data.colours[k];
-    key.append(mark, `${data.methods[k]}: ${curve.scores.at(-1)}`);
+    const score = curve.scores.at(-1).toLocaleString("en", { maximumFractionDigits: 4 });
+    key.append(mark, `${data.methods[k]}: ${score}`);
     legend.append(key);
   }
   box.append(legend);
