@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beacon.model.flat import FlatModel
+from beacon.search.clusters import harvest_clusters
 from beacon.search.flip import climb
 from beacon.search.greedy import restart
 from beacon.search.jit import inlined, kernel
@@ -28,6 +29,8 @@ class GlsConstants(NamedTuple):
     """Steps between two restarts; 0: never."""
     restart_idle: float
     """Restart after so many steps per free variable without a new best; 0: never."""
+    harvest_share: float
+    """Share of the work that goes into looking for better clusters; 0: none."""
     relative_utilities: bool
     """Count costs from the best entry of the same table, or from probability one as published."""
 
@@ -114,6 +117,16 @@ def _restart_is_due(state: SearchState, constants: GlsConstants) -> bool:
     return bool(limit > 0 and idle_steps >= limit)
 
 
+@inlined
+def _harvest_if_due(model: FlatModel, state: SearchState, constants: GlsConstants) -> None:
+    """At a local optimum, now and then, give the best assignment what is better here."""
+    counters, share = state.counters[0], constants.harvest_share
+    if share > 0 and counters["work"] >= counters["next_harvest"]:
+        work = harvest_clusters(model, state)
+        counters["work"] += work
+        counters["next_harvest"] = counters["work"] + int(work / share)
+
+
 @kernel
 def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limits: Limits) -> int:
     """Climb and penalise until a limit is reached."""
@@ -130,6 +143,7 @@ def run_gls(model: FlatModel, state: SearchState, constants: GlsConstants, limit
             if tree_top(state.factor_utilities, state.utility_levels) <= 0:
                 return STALLED  # no entry is worth a penalty
             counters["work"] += 2
+            _harvest_if_due(model, state, constants)
             _penalise(model, state, constants)
         if counters["best_step"] == counters["steps"]:
             verdict = outcome(state, limits)
