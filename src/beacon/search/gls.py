@@ -30,7 +30,7 @@ class GlsConstants(NamedTuple):
     restart_idle: float
     """Restart after so many steps per free variable without a new best; 0: never."""
     harvest_share: float
-    """Share of the work that goes into looking for better clusters; 0: none."""
+    """Work on looking for better clusters, as a share of the other work; 0: none."""
     relative_utilities: bool
     """Count costs from the best entry of the same table, or from probability one as published."""
 
