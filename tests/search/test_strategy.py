@@ -185,10 +185,11 @@ def test_a_penalty_weight_must_be_positive(weight: float) -> None:
         GlsPlus(penalty_weight=weight)
 
 
-@pytest.mark.parametrize("smoothing", [-0.1, 1.01, math.nan])
-def test_smoothing_must_lie_between_zero_and_one(smoothing: float) -> None:
-    with pytest.raises(UsageError, match=rf"smoothing must lie in 0\.\.1; found {smoothing}"):
-        GlsPlus(smoothing=smoothing)
+@pytest.mark.parametrize("name", ["smoothing", "harvest_share"])
+@pytest.mark.parametrize("value", [-0.1, 1.01, math.nan])
+def test_smoothing_and_the_share_of_harvests_must_lie_between_zero_and_one(name: str, value: float) -> None:
+    with pytest.raises(UsageError, match=rf"{name} must lie in 0\.\.1; found {value}"):
+        GlsPlus(**{name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["smoothing_interval", "restart_interval", "restart_idle"])

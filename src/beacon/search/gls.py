@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beacon.model.flat import FlatModel
+from beacon.search.clusters import harvest_clusters
 from beacon.search.flip import climb
 from beacon.search.greedy import restart
 from beacon.search.jit import inlined, kernel
@@ -28,6 +29,8 @@ class GlsConstants(NamedTuple):
     """Steps between two restarts; 0: never."""
     restart_idle: float
     """Restart after so many steps per free variable without a new best; 0: never."""
+    harvest_share: float
+    """Work on looking for better clusters, as a share of the other work; 0: none."""
     relative_utilities: bool
     """Count costs from the best entry of the same table, or from probability one as published."""
 
@@ -118,6 +121,16 @@ def restart_is_due(state: SearchState, constants: GlsConstants) -> bool:
 
 
 @inlined
+def _harvest_if_due(model: FlatModel, state: SearchState, constants: GlsConstants) -> None:
+    """At a local optimum, now and then, give the best assignment what is better here."""
+    counters, share = state.counters[0], constants.harvest_share
+    if share > 0 and counters["work"] >= counters["next_harvest"]:
+        work = harvest_clusters(model, state)
+        counters["work"] += work
+        counters["next_harvest"] = counters["work"] + int(work / share)
+
+
+@inlined
 def leave_optimum(model: FlatModel, state: SearchState, constants: GlsConstants) -> int:
     """Penalise at a local optimum; return how many of ``tied_factors`` were, 0 if no entry is worth it."""
     counters = state.counters[0]
@@ -125,6 +138,7 @@ def leave_optimum(model: FlatModel, state: SearchState, constants: GlsConstants)
     if tree_top(state.factor_utilities, state.utility_levels) <= 0:
         return 0
     counters["work"] += 2
+    _harvest_if_due(model, state, constants)
     return _penalise(model, state, constants)
 
 

@@ -37,6 +37,18 @@ def note_best(state: SearchState, part: Any) -> None:
 
 
 @inlined
+def note_improvement(state: SearchState, part: Any, score: float, zeros: int) -> None:
+    """The best assignment of a part, not the current one, has become better by so much: record it."""
+    counters = state.counters[0]
+    part["best_score"] += score
+    part["best_zeros"] += zeros
+    counters["best_score"] += score
+    counters["best_zeros"] += zeros
+    counters["best_step"] = counters["steps"]
+    _record(state)
+
+
+@inlined
 def floored_best(state: SearchState) -> float:
     """The floored score of the best assignment."""
     counters = state.counters[0]

@@ -39,6 +39,7 @@ COUNTERS = np.dtype(
         ("best_step", np.int64),  # when the best was found
         ("num_free", np.int64),  # variables that the search may change
         ("last_restart", np.int64),  # the step of the last restart
+        ("next_harvest", np.int64),  # GLS+: the work from which better clusters are next looked for
         ("idle_restarts", np.int64),  # restarts since the last flip
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # marks the variables touched by the current flip

@@ -71,6 +71,8 @@ class GlsPlus:
     """Steps between two restarts from random; 0: never."""
     restart_idle: float = 200.0
     """Restart after so many steps per free variable without a new best; 0: never."""
+    harvest_share: float = 0.1
+    """Work on looking for better clusters, as a share of the other work; 0: none."""
     relative_utilities: bool = True
     """Count an entry's cost from the best entry of its table rather than from probability one."""
 
@@ -82,8 +84,9 @@ class GlsPlus:
         """Refuse settings that make no sense."""
         if self.penalty_weight is not None and not 0 < self.penalty_weight < math.inf:
             raise UsageError(f"penalty_weight must be a positive number; found {self.penalty_weight}")
-        if not 0 <= self.smoothing <= 1:
-            raise UsageError(f"smoothing must lie in 0..1; found {self.smoothing}")
+        for name in ("smoothing", "harvest_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"{name} must lie in 0..1; found {getattr(self, name)}")
         for name in ("smoothing_interval", "restart_interval", "restart_idle"):
             if not getattr(self, name) >= 0:
                 raise UsageError(f"{name} must be 0 or more; found {getattr(self, name)}")
@@ -102,6 +105,7 @@ class GlsPlus:
             smoothing_interval=int(self.smoothing_interval) if self.smoothing < 1 else 0,
             restart_interval=int(self.restart_interval),
             restart_idle=float(self.restart_idle),
+            harvest_share=float(self.harvest_share),
             relative_utilities=self.relative_utilities,
         )
 
