@@ -1,4 +1,4 @@
-"""toulbar2 as a judge, in a child process: ``python toulbar2.py PROBLEM.npz SECONDS`` prints one JSON line.
+"""toulbar2 as a judge, in a child process: ``python toulbar2.py PROBLEM.npz SECONDS`` prints one JSON line last.
 
 The tables go in through its Python interface as costs relative to each table's best entry. Through UAI
 files some pedigree queries came back "proved" with a worse score than ours, or with a zero factor.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,15 +19,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.model.flat import DEFAULT_LOG_ZERO
 from beacon.model.graphical_model import GraphicalModel
 
 DECIMALS = 6
+_SOLUTION = re.compile(r"New solution: (-?[\d.]+) .*, ([\d.e-]+) seconds")
 
 
 def solve_with_toulbar2(
     model: GraphicalModel, evidence: Mapping[int, int], seconds: int
 ) -> tuple[NDArray[np.int64] | None, bool]:
     """The best assignment found (None if there is none) and whether it is proved optimal."""
+    assignment, _, proved = _solve(model, evidence, seconds)
+    return assignment, proved
+
+
+def follow_toulbar2(
+    model: GraphicalModel, evidence: Mapping[int, int], seconds: int
+) -> tuple[list[tuple[float, float]], bool]:
+    """Floored score over time as (seconds, score), and whether the last one is proved optimal.
+
+    Its own clock: preprocessing is inside, handing over the tables is not.
+    """
+    assignment, costs, proved = _solve(model, evidence, seconds)
+    if assignment is None:
+        return [], False
+    score = model.floored_log_score(assignment, DEFAULT_LOG_ZERO)
+    return [(when, score + costs[-1][1] - cost) for when, cost in costs], proved
+
+
+def _solve(
+    model: GraphicalModel, evidence: Mapping[int, int], seconds: int
+) -> tuple[NDArray[np.int64] | None, list[tuple[float, float]], bool]:
     single = {i: 0 for i in range(model.num_variables) if model.domain_sizes[i] == 1}
     fixed = {**single, **evidence}
     conditioned, free = model.condition(fixed)
@@ -35,16 +59,17 @@ def solve_with_toulbar2(
         _save(conditioned, path)
         command = [sys.executable, __file__, str(path), str(seconds)]
         try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60, check=False)
+            run = subprocess.run(command, capture_output=True, text=True, timeout=10 * seconds + 60, check=False)
             answer: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
         except (subprocess.TimeoutExpired, json.JSONDecodeError, IndexError):
-            return None, False
+            return None, [], False
     if answer["values"] is None:
-        return None, False
+        return None, [], False
     assignment = np.zeros(model.num_variables, dtype=np.int64)
     assignment[free] = answer["values"]
     assignment[list(fixed)] = list(fixed.values())
-    return assignment, answer["proved"]
+    solutions = [(float(when), float(cost)) for cost, when in _SOLUTION.findall(run.stdout)]
+    return assignment, solutions or [(0.0, 0.0)], answer["proved"]
 
 
 def _save(model: GraphicalModel, path: Path) -> None:
@@ -73,7 +98,7 @@ def _child(path: str, seconds: int) -> None:
         functions.append((scope, costs))
         worst += costs.max(where=np.isfinite(costs), initial=0.0)
         place, entry = place + arity, entry + len(costs)
-    problem = pytoulbar2.CFN(worst, resolution=DECIMALS)
+    problem = pytoulbar2.CFN(worst, resolution=DECIMALS, verbose=0)
     for i, size in enumerate(sizes):
         problem.AddVariable(f"x{i}", range(size))
     for scope, costs in functions:

@@ -192,7 +192,7 @@ class Auto:
     """Settings of GLS+."""
     tree: Tree = field(default_factory=Tree)
     """Settings of the tree moves."""
-    min_share: float = 0.1
+    min_share: float = 0.05
     """The least share of the work for each of the two."""
     first_round: int | None = None
     """Work of the first round; None: by the size of the model."""
