@@ -7,6 +7,7 @@ everybody's clock. A zero factor counts -100 for all of them.
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import tempfile
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 
-import numpy as np
 from toulbar2 import follow_toulbar2
 
 from beacon.formats import write_evidence, write_model
@@ -37,17 +37,30 @@ class Curve:
 
     points: list[tuple[float, float]]
     """Seconds and score, in the order of time."""
+    limit: float
+    """Seconds after which the search was ended."""
+    optimum: float = math.inf
+    """What nothing can surpass, where it is known beforehand."""
     proved: bool = False
-    """Is the last score proved to be the optimum?"""
+    """Has the search itself proved that its last score is the optimum?"""
 
     def at(self, marks: Iterable[float]) -> list[float | None]:
-        """The score at each of the marks, None before the first point."""
-        known = [[score for seconds, score in self.points if seconds <= mark] for mark in marks]
-        return [scores[-1] if scores else None for scores in known]
+        """The score at each of the marks; None before the first point and after the search was ended."""
+        return [self._score_at(mark) for mark in marks]
+
+    def _score_at(self, mark: float) -> float | None:
+        known = [score for seconds, score in self.points if seconds <= mark]
+        is_final = self.proved or bool(known and known[-1] >= self.optimum - TOLERANCE)
+        return known[-1] if known and (mark <= self.limit or is_final) else None
 
 
 def follow_ours(
-    model: GraphicalModel, evidence: Mapping[int, int], strategy: str, seconds: float, optimum: float, seed: int
+    model: GraphicalModel,
+    evidence: Mapping[int, int],
+    strategy: str,
+    seconds: float,
+    optimum: float,
+    seed: int,
 ) -> Curve:
     """One search of a strategy; it ends early at the optimum (infinity where none is known)."""
     setattr(search, "perf_counter", process_time)  # noqa: B010 - not a name that it exports
@@ -55,12 +68,13 @@ def follow_ours(
     result = solve(model, dict(evidence), strategy=strategy, stop=stop, seed=seed)
     trace, floor = result.trace, compile_model(model).log_zero
     scores = trace.scores + trace.zero_factors * (DEFAULT_LOG_ZERO - floor)
-    return Curve(list(zip(trace.seconds.tolist(), scores.tolist(), strict=True)))
+    return Curve(list(zip(trace.seconds.tolist(), scores.tolist(), strict=True)), seconds, optimum)
 
 
 def follow_judge(model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> Curve:
     """toulbar2 through its Python interface."""
-    return Curve(*follow_toulbar2(model, evidence, round(seconds)))
+    points, proved = follow_toulbar2(model, evidence, round(seconds))
+    return Curve(points, seconds, proved=proved)
 
 
 def follow_program(
@@ -75,7 +89,7 @@ def follow_program(
         tail = [str(seconds), *TREE_SETTINGS] if is_tree else ["1000000000000", str(seconds), *GLS_SETTINGS]
         command = [str(program), str(model_path), str(evidence_path), *tail]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-            return Curve(_points(child, optimum))
+            return Curve(_points(child, optimum), seconds, optimum)
 
 
 def _points(child: subprocess.Popen[str], optimum: float) -> list[tuple[float, float]]:
@@ -92,8 +106,3 @@ def _points(child: subprocess.Popen[str], optimum: float) -> list[tuple[float, f
 def is_pairwise(model: GraphicalModel) -> bool:
     """Can the tree yardstick take the model?"""
     return all(len(factor.scope) <= 2 for factor in model.factors)
-
-
-def same_score(first: float, second: float) -> bool:
-    """Equal up to the rounding of the programs compared."""
-    return bool(np.isclose(first, second, rtol=0, atol=TOLERANCE))

@@ -28,7 +28,7 @@ Run = Callable[[GraphicalModel, dict[int, int], float], Curve]
 
 def runs_of(arguments: Any) -> dict[str, Run]:
     """How each method is run on a query whose optimum is known, or infinity."""
-    limit, seed = max(MARKS), arguments.seed
+    limit, seed = arguments.seconds, arguments.seed
     runs: dict[str, Run] = {
         name: (lambda m, e, best, name=name: follow_ours(m, e, name, limit, best, seed)) for name in OURS
     }
@@ -81,6 +81,7 @@ def main() -> None:
     parser = options(__doc__, ALL_MODELS)
     parser.add_argument("--out", type=Path, required=True, help="JSON lines, appended to")
     parser.add_argument("--first", type=int, default=20, help="only so many of the queries sampled")
+    parser.add_argument("--seconds", type=float, default=max(MARKS), help="length of a search")
     parser.add_argument("--gls-program", type=Path, help="the GLS+ yardstick, printing as it goes")
     parser.add_argument("--tree-program", type=Path, help="the tree yardstick, printing as it goes")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)

@@ -59,7 +59,9 @@ def _solve(
         _save(conditioned, path)
         command = [sys.executable, __file__, str(path), str(seconds)]
         try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=10 * seconds + 60, check=False)
+            run = subprocess.run(
+                command, capture_output=True, text=True, timeout=10 * seconds + 60, check=False
+            )
             answer: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
         except (subprocess.TimeoutExpired, json.JSONDecodeError, IndexError):
             return None, [], False
