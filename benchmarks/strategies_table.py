@@ -57,11 +57,10 @@ def score_table(rows: Sequence[Row]) -> str:
 
 
 def standing_table(rows: Sequence[Row]) -> str:
-    """In per cent of the score, + is better: tree to the tree yardstick, auto to the better of its two arms, auto
-    to toulbar2."""
+    """How far a method is ahead of the best of some others, in per cent of the score; minus is behind."""
     marks = (1.0, 3.0, 10.0)
     pairs = [("tree", ("c++ tree",)), ("auto", ("gls+", "tree")), ("auto", ("toulbar2",))]
-    heads = [f"{one} − {' or '.join(others)}, {mark:g} s" for one, others in pairs for mark in marks]
+    heads = [f"{one} to {' or '.join(others)}, {mark:g} s" for one, others in pairs for mark in marks]
     lines = _head("network", "queries", *heads)
     for network in networks_of(rows):
         scores = scores_of(rows, network)

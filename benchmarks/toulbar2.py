@@ -1,4 +1,4 @@
-"""toulbar2 as a judge, in a child process: ``python toulbar2.py PROBLEM.npz SECONDS`` prints one JSON line last.
+"""toulbar2 as a judge, in a child process: ``python toulbar2.py PROBLEM.npz SECONDS`` ends with a JSON line.
 
 The tables go in through its Python interface as costs relative to each table's best entry. Through UAI
 files some pedigree queries came back "proved" with a worse score than ours, or with a zero factor.

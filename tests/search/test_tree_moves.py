@@ -17,7 +17,7 @@ from beacon.search.max_product import best_on_forest
 from beacon.search.search import Search
 from beacon.search.state import draw_assignment, rebuild
 from beacon.search.stop import MaxSteps
-from beacon.search.strategy import Auto, Tree
+from beacon.search.strategy import Tree
 from beacon.search.tree_state import MAX_STAMP
 from tests.reference import Naive
 from tests.search.helpers import new_search, small_models, some_evidence
@@ -167,12 +167,6 @@ def test_crossover_takes_the_better_of_each_cluster() -> None:
     search.state.parts["best_score"] = [1.0, 0.0]
     cross_with_best(search.model, search.state)
     assert search.state.assignment.tolist() == [0, 1]
-
-
-def test_the_mix_gives_the_work_to_the_arm_that_gains() -> None:
-    search = new_search(MODELS["grid"], {}, Auto())
-    search.run(MaxSteps(10))
-    assert 0.1 <= search.state.counters[0]["share"] <= 0.9
 
 
 def test_a_model_with_a_table_too_large_for_a_message_is_still_searched() -> None:

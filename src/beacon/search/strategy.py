@@ -217,9 +217,9 @@ class Auto:
 
     def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
         """Run the arm at work, and switch when it is the other's turn."""
-        return run_auto(model, state, self._constants(model), limits)
+        return run_auto(model, state, self.constants(model), limits)
 
-    def _constants(self, model: FlatModel) -> AutoConstants:
+    def constants(self, model: FlatModel) -> AutoConstants:
         """The settings as the kernel takes them."""
         return AutoConstants(
             gls=self.gls.constants(model),
