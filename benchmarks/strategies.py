@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +22,23 @@ from beacon.model.graphical_model import GraphicalModel
 OURS = ("gls+", "tree", "auto")
 METHODS = ("toulbar2", "c++ gls+", "c++ tree", *OURS)
 Row = dict[str, Any]
-Run = Callable[[GraphicalModel, dict[int, int], float], Curve]
 
 
-def runs_of(arguments: Any) -> dict[str, Run]:
-    """How each method is run on a query whose optimum is known, or infinity."""
-    limit, seed = arguments.seconds, arguments.seed
-    runs: dict[str, Run] = {
-        name: (lambda m, e, best, name=name: follow_ours(m, e, name, limit, best, seed)) for name in OURS
-    }
-    runs["toulbar2"] = lambda m, e, _: follow_judge(m, e, limit)
-    for name, program in (("c++ gls+", arguments.gls_program), ("c++ tree", arguments.tree_program)):
-        if program:
-            runs[name] = lambda m, e, best, program=program: follow_program(program, m, e, limit, best)
-    return runs
+def run(method: str, model: GraphicalModel, evidence: dict[int, int], best: float, arguments: Any) -> Curve:
+    """One search by a method, on a query whose optimum is known, or infinity."""
+    if method == "toulbar2":
+        return follow_judge(model, evidence, arguments.seconds)
+    if method in OURS:
+        return follow_ours(model, evidence, method, arguments.seconds, best, arguments.seed)
+    program = arguments.tree_program if method == "c++ tree" else arguments.gls_program
+    return follow_program(program, model, evidence, arguments.seconds, best)
+
+
+def can_run(method: str, model: GraphicalModel, arguments: Any) -> bool:
+    """Is the yardstick there, and can it take the model?"""
+    if method == "c++ tree":
+        return bool(arguments.tree_program) and is_pairwise(model)
+    return method != "c++ gls+" or bool(arguments.gls_program)
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -47,9 +49,13 @@ def read_rows(path: Path) -> list[Row]:
 def optimum(rows: list[Row], network: str, query: int) -> float:
     """What toulbar2 has proved, or infinity."""
     for row in rows:
-        if (row["network"], row["query"], row["method"]) == (network, query, "toulbar2") and row["proved"]:
+        if _key(row) == (network, query, "toulbar2") and row["proved"]:
             return float(row["scores"][-1])
     return math.inf
+
+
+def _key(row: Row) -> tuple[str, int, str]:
+    return row["network"], row["query"], row["method"]
 
 
 def core_share(began: os.times_result) -> float:
@@ -60,18 +66,18 @@ def core_share(began: os.times_result) -> float:
 
 def measure(arguments: Any, rows: list[Row]) -> None:
     """Run what is not there yet, network by network, the methods of a query one after the other."""
-    runs = runs_of(arguments)
-    done = {(row["network"], row["query"], row["method"]) for row in rows}
+    done = {_key(row) for row in rows if row["seconds"] >= arguments.seconds or row["scores"][-1] is not None}
     for network in arguments.models:
         model, evidences = load(arguments.data, network, arguments.queries, arguments.seed)
-        methods = [name for name in arguments.methods if name != "c++ tree" or is_pairwise(model)]
+        methods = [name for name in arguments.methods if can_run(name, model, arguments)]
         for query, evidence in enumerate(evidences[: arguments.first]):
             for method in methods:
                 if (network, query, method) not in done:
                     began = os.times()
-                    curve = runs[method](model, evidence, optimum(rows, network, query))
-                    row = {"network": network, "query": query, "method": method, "marks": MARKS}
-                    row |= {"scores": curve.at(MARKS), "proved": curve.proved, "core": core_share(began)}
+                    curve = run(method, model, evidence, optimum(rows, network, query), arguments)
+                    row = {"network": network, "query": query, "method": method, "seconds": arguments.seconds}
+                    row |= {"marks": MARKS, "scores": curve.at(MARKS), "proved": curve.proved}
+                    row["core"] = core_share(began)
                     rows.append(row)
                     with arguments.out.open("a") as file:
                         file.write(json.dumps(row) + "\n")

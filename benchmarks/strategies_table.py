@@ -80,24 +80,19 @@ def _lead(scores: dict[str, NDArray[np.float64]], one: str, others: Sequence[str
 
 
 def reached_table(rows: Sequence[Row]) -> str:
-    """On how many of its queries a method has, at each time, the best score that any method found at all."""
-    lines = _head("network", "method", "queries", *(f"{mark:g} s" for mark in SHOWN))
+    """On how many queries a method has, at each time, the best score that any method found at all."""
+    lines = _head("network", "queries", "method", *(f"{mark:g} s" for mark in SHOWN))
     for network in networks_of(rows):
-        best: dict[int, float] = {}
-        mine = [row for row in rows if row["network"] == network]
-        for row in mine:
-            known = [score for score in row["scores"] if score is not None]
-            best[row["query"]] = max([best.get(row["query"], -math.inf), *known])
-        for method in dict.fromkeys(row["method"] for row in mine):
-            own = [row for row in mine if row["method"] == method]
-            counts = [sum(_has(row, best[row["query"]], mark) for row in own) for mark in SHOWN]
-            lines.append(_line(network, method, len(own), *counts))
+        scores = scores_of(rows, network)
+        best = np.nanmax([np.nanmax(own, axis=1, initial=-np.inf) for own in scores.values()], axis=0)
+        for method, own in scores.items():
+            lines.append(_line(network, len(own), method, *(_reached(own, best, mark) for mark in SHOWN)))
     return "\n".join(lines)
 
 
-def _has(row: Row, best: float, mark: float) -> bool:
-    score = row["scores"][MARKS.index(mark)]
-    return score is not None and score >= best - TOLERANCE
+def _reached(own: NDArray[np.float64], best: NDArray[np.float64], mark: float) -> str:
+    at_mark = own[:, MARKS.index(mark)]
+    return "-" if np.isnan(at_mark).all() else str(int((at_mark >= best - TOLERANCE).sum()))
 
 
 def _cell(value: float) -> str:

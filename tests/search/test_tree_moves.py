@@ -17,7 +17,7 @@ from beacon.search.max_product import best_on_forest
 from beacon.search.search import Search
 from beacon.search.state import draw_assignment, rebuild
 from beacon.search.stop import MaxSteps
-from beacon.search.strategy import Tree
+from beacon.search.strategy import Auto, Tree
 from beacon.search.tree_state import MAX_STAMP
 from tests.reference import Naive
 from tests.search.helpers import new_search, small_models, some_evidence
