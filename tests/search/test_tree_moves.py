@@ -169,12 +169,6 @@ def test_crossover_takes_the_better_of_each_cluster() -> None:
     assert search.state.assignment.tolist() == [0, 1]
 
 
-def test_the_mix_gives_the_work_to_the_arm_that_gains() -> None:
-    search = new_search(MODELS["grid"], {}, Auto())
-    search.run(MaxSteps(10))
-    assert 0.1 <= search.state.counters[0]["share"] <= 0.9
-
-
 def test_a_model_with_a_table_too_large_for_a_message_is_still_searched() -> None:
     rng = np.random.default_rng(0)
     model = GraphicalModel.from_tables(

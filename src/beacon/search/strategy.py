@@ -196,7 +196,7 @@ class Auto:
     """Settings of GLS+."""
     tree: Tree = field(default_factory=Tree)
     """Settings of the tree moves."""
-    min_share: float = 0.1
+    min_share: float = 0.05
     """The least share of the work for each of the two."""
     first_round: int | None = None
     """Work of the first round; None: by the size of the model."""
@@ -221,9 +221,9 @@ class Auto:
 
     def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
         """Run the arm at work, and switch when it is the other's turn."""
-        return run_auto(model, state, self._constants(model), limits)
+        return run_auto(model, state, self.constants(model), limits)
 
-    def _constants(self, model: FlatModel) -> AutoConstants:
+    def constants(self, model: FlatModel) -> AutoConstants:
         """The settings as the kernel takes them."""
         return AutoConstants(
             gls=self.gls.constants(model),

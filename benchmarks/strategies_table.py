@@ -1,0 +1,107 @@
+"""What the rows of strategies.py say: mean scores over time, and how the methods stand to each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MARKS = (0.1, 0.3, 1.0, 3.0, 10.0)
+SHOWN = (0.1, 1.0, 3.0, 10.0)
+TOLERANCE = 1e-3  # scores this close are equal: programs print and round their figures
+Row = dict[str, Any]
+
+
+def report(rows: Sequence[Row]) -> str:
+    """All tables, in Markdown."""
+    return "\n\n".join((score_table(rows), standing_table(rows), reached_table(rows)))
+
+
+def networks_of(rows: Sequence[Row]) -> list[str]:
+    """The networks, in the order of their first rows."""
+    return list(dict.fromkeys(row["network"] for row in rows))
+
+
+def scores_of(rows: Sequence[Row], network: str, common: bool = True) -> dict[str, NDArray[np.float64]]:
+    """[queries, marks] by method: the scores, NaN where there is none.
+
+    With ``common``, only of queries that every method of the network has finished.
+    """
+    found: dict[str, dict[int, list[float]]] = {}
+    for row in rows:
+        if row["network"] == network:
+            scores = [math.nan if score is None else score for score in row["scores"]]
+            found.setdefault(row["method"], {})[row["query"]] = scores
+    shared = set.intersection(*(set(queries) for queries in found.values()))
+    return {
+        method: np.array([queries[k] for k in sorted(shared if common else queries)], dtype=float)
+        for method, queries in found.items()
+    }
+
+
+def mean_at(scores: NDArray[np.float64], mark: float) -> float:
+    """The mean over queries, NaN if one of them has no score yet."""
+    return float(scores[:, MARKS.index(mark)].mean()) if len(scores) else math.nan
+
+
+def score_table(rows: Sequence[Row]) -> str:
+    """Mean best score by network, method and time."""
+    lines = _head("network", "queries", "method", *(f"{mark:g} s" for mark in SHOWN))
+    for network in networks_of(rows):
+        for method, scores in scores_of(rows, network).items():
+            lines.append(_line(network, len(scores), method, *(_cell(mean_at(scores, m)) for m in SHOWN)))
+    return "\n".join(lines)
+
+
+def standing_table(rows: Sequence[Row]) -> str:
+    """How far a method is ahead of the best of some others, in per cent of the score; minus is behind."""
+    marks = (1.0, 3.0, 10.0)
+    pairs = [("tree", ("c++ tree",)), ("auto", ("gls+", "tree")), ("auto", ("toulbar2",))]
+    heads = [f"{one} to {' or '.join(others)}, {mark:g} s" for one, others in pairs for mark in marks]
+    lines = _head("network", "queries", *heads)
+    for network in networks_of(rows):
+        scores = scores_of(rows, network)
+        cells = [_lead(scores, one, others, mark) for one, others in pairs for mark in marks]
+        lines.append(_line(network, len(next(iter(scores.values()))), *cells))
+    return "\n".join(lines)
+
+
+def _lead(scores: dict[str, NDArray[np.float64]], one: str, others: Sequence[str], mark: float) -> str:
+    if one not in scores or not all(other in scores for other in others):
+        return "-"
+    best = max(mean_at(scores[other], mark) for other in others)
+    lead = mean_at(scores[one], mark) - best
+    if math.isnan(lead):
+        return "-"
+    return "=" if abs(lead) < TOLERANCE else f"{100 * lead / abs(best):+.4f}"
+
+
+def reached_table(rows: Sequence[Row]) -> str:
+    """On how many queries a method has, at each time, the best score that any method found at all."""
+    lines = _head("network", "queries", "method", *(f"{mark:g} s" for mark in SHOWN))
+    for network in networks_of(rows):
+        scores = scores_of(rows, network)
+        best = np.nanmax([np.nanmax(own, axis=1, initial=-np.inf) for own in scores.values()], axis=0)
+        for method, own in scores.items():
+            lines.append(_line(network, len(own), method, *(_reached(own, best, mark) for mark in SHOWN)))
+    return "\n".join(lines)
+
+
+def _reached(own: NDArray[np.float64], best: NDArray[np.float64], mark: float) -> str:
+    at_mark = own[:, MARKS.index(mark)]
+    return "-" if np.isnan(at_mark).all() else str(int((at_mark >= best - TOLERANCE).sum()))
+
+
+def _cell(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def _line(*cells: object) -> str:
+    return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
+def _head(*names: str) -> list[str]:
+    return [_line(*names), "|---" * len(names) + "|"]

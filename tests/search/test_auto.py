@@ -1,0 +1,97 @@
+"""The automatic mix: who gets the work, and what each arm keeps while the other has its turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from beacon.model import families
+from beacon.search.auto import FADING, GLS, TREE, _begin, _switch
+from beacon.search.search import Search
+from beacon.search.strategy import Auto
+from tests.search.helpers import new_search
+
+MODEL = families.ising_grid(rows=6, columns=6, wrap=True, seed=1)
+
+
+def begun(strategy: Auto | None = None) -> tuple[Search, Auto]:
+    """A search whose first phase has begun but done nothing."""
+    auto = (strategy or Auto()).fitted(new_search(MODEL, {}, Auto()).model)
+    search = new_search(MODEL, {}, auto)
+    _begin(search.state, auto.constants(search.model))
+    return search, auto
+
+
+def pass_phase(search: Search, auto: Auto, gain: float = 0.0, work: int = 1000, steps: int = 10) -> None:
+    """Pretend that the arm at work has gained something, and hand over."""
+    counters = search.state.counters[0]
+    counters["work"] += work
+    counters["steps"] += steps
+    counters["best_score"] += gain
+    if gain > 0:
+        counters["best_step"] = counters["steps"]
+    _switch(search.model, search.state, auto.constants(search.model))
+
+
+def share(search: Search) -> float:
+    return float(search.state.counters[0]["share"])
+
+
+def test_both_arms_begin_at_the_same_assignment() -> None:
+    search, auto = begun()
+    first = search.state.assignment.tolist()
+    search.state.assignment[:] = 1 - search.state.assignment  # GLS+ goes elsewhere
+    pass_phase(search, auto, gain=1.0)
+    assert search.state.counters[0]["arm"] == TREE
+    assert search.state.assignment.tolist() == first
+
+
+@pytest.mark.parametrize(("tree_gain", "expected"), [(1.0, 0.05), (0.0, 0.95)])
+def test_the_arm_that_gets_further_in_the_first_round_has_the_larger_share(
+    tree_gain: float, expected: float
+) -> None:
+    search, auto = begun()
+    pass_phase(search, auto, gain=100.0)
+    pass_phase(search, auto, gain=tree_gain)
+    assert share(search) == pytest.approx(expected)
+
+
+def test_what_the_first_phases_gain_is_not_credited() -> None:
+    search, auto = begun()
+    pass_phase(search, auto, gain=100.0)
+    pass_phase(search, auto, gain=100.0)
+    assert search.state.arms["gain"].tolist() == [0.0, 0.0]
+    assert (search.state.arms["work"] > 0).all()
+
+
+def test_later_shares_follow_the_gains_and_stay_while_there_are_none() -> None:
+    search, auto = begun()
+    for gain in (9.0, 0.0, 0.0, 4.0):  # GLS+, tree, GLS+, tree
+        pass_phase(search, auto, gain=gain)
+    assert share(search) == pytest.approx(0.05)
+    for gain in (0.0, 0.0):
+        pass_phase(search, auto, gain=gain)
+    assert share(search) == pytest.approx(0.05)
+    assert search.state.arms["gain"][TREE] == pytest.approx(4.0 * FADING)
+    pass_phase(search, auto, gain=1000.0)
+    pass_phase(search, auto)
+    assert share(search) == pytest.approx(0.95)
+
+
+def test_equal_gains_for_equal_work_share_alike() -> None:
+    search, auto = begun()
+    search.state.arms["work"] = 1000.0
+    search.state.arms["gain"] = 3.0
+    search.state.counters[0]["arm"] = TREE
+    search.state.counters[0]["phase_work"] = 0
+    search.state.counters[0]["work"] = 0
+    _switch(search.model, search.state, auto.constants(search.model))
+    assert share(search) == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_steps_of_tree_moves_do_not_make_gls_idle() -> None:
+    search, auto = begun()
+    pass_phase(search, auto, gain=1.0, steps=10)  # GLS+ finds a best in its last step
+    pass_phase(search, auto, steps=500)
+    counters = search.state.counters[0]
+    assert counters["arm"] == GLS
+    assert counters["steps"] - max(counters["best_step"], counters["last_restart"]) == 0
