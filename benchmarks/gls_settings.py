@@ -65,6 +65,7 @@ VARIANTS = {
     "smooth 0.9/1000": Variant(settings={"smoothing": 0.9, "smoothing_interval": 1000}),
     "published utilities": Variant(settings={"relative_utilities": False}),
     "no restarts": Variant(settings={"restart_idle": 0.0}),
+    "no harvests": Variant(settings={"harvest_share": 0.0}),
     "no propagation": Variant(propagate=False),
 }
 
