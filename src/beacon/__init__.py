@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from beacon.query.query_set import QuerySet as QuerySet
     from beacon.query.query_set import sample_queries as sample_queries
     from beacon.search.batch import SearchBatch as SearchBatch
+    from beacon.search.guidance import Guidance as Guidance
     from beacon.search.result import Result as Result
     from beacon.search.solve import solve as solve
     from beacon.search.solve import solve_many as solve_many
@@ -50,6 +51,7 @@ _HOMES = {
     "beacon.model.graphical_model": ["Factor", "GraphicalModel"],
     "beacon.query.query_set": ["QuerySet", "sample_queries"],
     "beacon.search.batch": ["SearchBatch"],
+    "beacon.search.guidance": ["Guidance"],
     "beacon.search.result": ["Result"],
     "beacon.search.solve": ["solve", "solve_many"],
     "beacon.search.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
