@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from beacon.query.query_set import QuerySet as QuerySet
     from beacon.query.query_set import sample_queries as sample_queries
     from beacon.search.batch import SearchBatch as SearchBatch
+    from beacon.search.guidance import Guidance as Guidance
     from beacon.search.result import Result as Result
     from beacon.search.stop import MaxRuntime as MaxRuntime
     from beacon.search.stop import MaxSteps as MaxSteps
@@ -64,6 +65,7 @@ _HOMES = {
     "beacon.peers.peer": ["find_peer"],
     "beacon.query.query_set": ["QuerySet", "sample_queries"],
     "beacon.search.batch": ["SearchBatch"],
+    "beacon.search.guidance": ["Guidance"],
     "beacon.search.result": ["Result"],
     "beacon.search.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
     "beacon.search.strategy": ["Auto", "GlsPlus", "Greedy", "Tree"],

@@ -11,13 +11,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
+from beacon.model.graphical_model import GraphicalModel
 from beacon.search import jit
+from beacon.search.batch import SearchBatch
 from beacon.search.greedy import run_greedy
+from beacon.search.guidance import Guidance
 from beacon.search.solve import solve
 from beacon.search.stop import MaxSteps
-from beacon.search.strategy import STRATEGIES, GlsPlus, Strategy
+from beacon.search.strategy import STRATEGIES, GlsPlus, Greedy, Strategy
 from tests.search.helpers import small_models, some_evidence
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,20 +29,31 @@ compiled_only = pytest.mark.skipif(not hasattr(run_greedy, "py_func"), reason="k
 
 KERNELS_LOADED_LATE = """
 import sys
+import numpy as np
 from beacon.model.families import random_bayes_net
+from beacon.search.batch import SearchBatch
+from beacon.search.guidance import Guidance
 from beacon.search.solve import solve
 from beacon.search.stop import MaxSteps
 from beacon.search.strategy import make_strategy
-from beacon.search.warm_up import warm_up
+from beacon.search.warm_up import warm_up, warm_up_guided
 
 def loaded():
     modules = [module for name, module in sys.modules.items() if name.startswith("beacon.search.")]
     functions = {id(f): f for module in modules for f in vars(module).values() if hasattr(f, "signatures")}
     return {(f.__module__, f.__name__, str(s)) for f in functions.values() for s in f.signatures}
 
-warm_up(make_strategy(sys.argv[1]))
+name, _, guided = sys.argv[1].partition(" ")
+model = random_bayes_net(60, seed=1)
+warm_up(make_strategy(name))
+if guided:
+    warm_up_guided()
 before = loaded()
-solve(random_bayes_net(60, seed=1), strategy=sys.argv[1], stop=MaxSteps(60_000))
+if guided:
+    scores = np.full((1, model.domain_sizes.sum()), 0.5)
+    SearchBatch(model, [{}], name).run(60_000, scores, Guidance(0.5, "all", restart_from="guide"))
+else:
+    solve(model, strategy=name, stop=MaxSteps(60_000))
 print(*sorted(name for _, name, _ in loaded() - before))
 """
 
@@ -61,7 +76,17 @@ def small_searches() -> list[Any]:
             result = solve(model, some_evidence(model, 1, 7), strategy=strategy, stop=MaxSteps(60), seed=3)
             answer = [result.assignment.tolist(), result.floored_log_score, result.steps, result.stop]
             found.append([*answer, result.trace.steps.tolist(), result.trace.scores.tolist()])
+        found += [guided_search(model, GlsPlus()), guided_search(model, Greedy())]
     return found
+
+
+def guided_search(model: GraphicalModel, strategy: Strategy) -> list[Any]:
+    batch = SearchBatch(model, [some_evidence(model, 1, 7)], strategy, seed=3)
+    scores = np.random.default_rng(1).random((1, int(model.domain_sizes.sum())))
+    for guidance in (Guidance(0.5), Guidance(0.3, "all", 2.0, "guide")):
+        batch.run(40, scores, guidance)
+    trace = batch.traces[0]
+    return [batch.assignments.tolist(), trace.steps.tolist(), trace.scores.tolist()]
 
 
 def output_of(code: str, *arguments: str, **environment: str) -> str:
@@ -107,7 +132,7 @@ def test_searches_are_the_same_compiled_and_interpreted() -> None:
 
 
 @compiled_only
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [*STRATEGIES, "gls+ guided", "greedy guided"])
 def test_warming_up_leaves_no_kernel_to_be_compiled_while_the_clock_runs(strategy: str) -> None:
     assert output_of(KERNELS_LOADED_LATE, strategy).split() == []
 

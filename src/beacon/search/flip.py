@@ -100,7 +100,6 @@ def _flip_wides(
                     state.stamps[other] = stamp
                     state.touched[num_touched] = other
                     num_touched += 1
-    counters["num_touched"] = num_touched
     for k in range(num_touched):
         other = state.touched[k]
         set_leaf(state.gains, state.gain_levels, other, best_gain(model, state, other))

@@ -71,6 +71,11 @@ def _loss_and_worth(
     start, end = model.move_starts[variable], model.move_starts[variable + 1]
     current, scale = start + state.assignment[variable], guide.counters[0]["scale"]
     lowest, loss, worth = lowest_gain(guidance), LOWEST, LOWEST
+    if end - start == 2:  # the other value is the only move
+        gain = state.local_scores[start + end - 1 - current] - state.local_scores[current]
+        if gain > lowest:
+            worth = scale * gain + guidance.weight * float(guide.scores[start + end - 1 - current])
+        return -gain, worth
     for move in range(start, end):
         if move != current:
             gain = state.local_scores[move] - state.local_scores[current]
@@ -115,9 +120,17 @@ def follow_flip(
         other = model.pairs[link, 2]
         if other >= 0 and state.gains[other] > LOWEST:
             _update(model, state, guide, guidance, other)
-    for k in range(state.counters[0]["num_touched"]):
-        _update(model, state, guide, guidance, state.touched[k])
-    _update(model, state, guide, guidance, variable)
+    state.counters[0]["stamp"] += 1
+    stamp = state.counters[0]["stamp"]
+    for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
+        factor = model.wides[link, 0]
+        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+            other = model.scopes[place, 0]
+            if state.stamps[other] != stamp and state.gains[other] > LOWEST:
+                state.stamps[other] = stamp
+                _update(model, state, guide, guidance, other)
+    if state.stamps[variable] != stamp:
+        _update(model, state, guide, guidance, variable)
 
 
 @inlined

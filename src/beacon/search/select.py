@@ -12,7 +12,7 @@ from beacon.model.flat import FlatModel
 from beacon.search.guidance import GuidanceConstants
 from beacon.search.guide_state import GuideState, build_guide, lowest_gain, present_scale
 from beacon.search.jit import inlined
-from beacon.search.max_tree import LOWEST
+from beacon.search.max_tree import LOWEST, tree_top
 from beacon.search.rng import random_below
 from beacon.search.state import SearchState
 
@@ -61,6 +61,20 @@ def _worth(
     if value == current or gain <= lowest_gain(guidance):
         return LOWEST
     return scale * gain + guidance.weight * float(guide.scores[start + value])  # type: ignore[no-any-return]
+
+
+@inlined
+def _first_top(
+    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants, scale: float
+) -> float:
+    """A worth that some candidate reaches, the largest if the tree has the right scale; LOWEST: none has."""
+    change, top = scale - guide.counters[0]["scale"], LOWEST
+    if change == 0.0:
+        return tree_top(guide.worths, state.gain_levels)  # type: ignore[no-any-return]
+    first = _promising_variable(state, guide, change, -lowest_gain(guidance))
+    for value in range(model.domain_sizes[first]):
+        top = max(top, _worth(model, state, guide, guidance, scale, first, value))
+    return top
 
 
 @inlined
@@ -128,16 +142,15 @@ def select_move(
     Which moves are tied, and so the draw, does not depend on the scale of the tree. Cost: log8(n) for each
     tie, and the nodes whose bound is not low enough where the scale has changed.
     """
-    counters, top = guide.counters[0], LOWEST
-    scale = present_scale(state, guide, guidance)
+    counters, scale = guide.counters[0], present_scale(state, guide, guidance)
     if scale != counters["scale"] and counters["visits"] > state.gain_levels[1]:
         build_guide(model, state, guide, guidance)
-    first = _promising_variable(state, guide, scale - counters["scale"], -lowest_gain(guidance))
-    for value in range(model.domain_sizes[first]):
-        top = max(top, _worth(model, state, guide, guidance, scale, first, value))
+    top = _first_top(model, state, guide, guidance, scale)
     if top == LOWEST:
         return -1, -1
     top, num_gathered = _gather(model, state, guide, guidance, scale, top)
+    if num_gathered == 1:
+        return guide.ties[0, 0], guide.ties[0, 1]
     num_ties = 0
     for k in range(num_gathered):  # some may have been gathered before the best was known
         variable, value = guide.ties[k, 0], guide.ties[k, 1]

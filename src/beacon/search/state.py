@@ -43,7 +43,6 @@ COUNTERS = np.dtype(
         ("idle_restarts", np.int64),  # restarts since the last flip
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # marks the variables touched by the current flip
-        ("num_touched", np.int64),  # how many variables the last flip touched through wide factors
         ("num_rebuilds", np.int64),  # how often everything was recomputed
         ("upper_bound", np.float64),  # sum of the factors' maxima under the evidence
     ]
