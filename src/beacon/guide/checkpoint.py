@@ -253,8 +253,9 @@ def _plain(value: object) -> Any:
 def _versions() -> dict[str, str]:
     """What made this guide; torch only where it took part."""
     versions = {"beacon": __version__, "python": platform.python_version(), "numpy": np.__version__}
-    if "torch" in sys.modules:
-        versions["torch"] = str(sys.modules["torch"].__version__)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        versions["torch"] = str(torch.__version__)
     return versions
 
 
