@@ -148,7 +148,7 @@ def attention_row(
         "seconds_per_epoch": float(np.mean(later)),
         "states_per_epoch": states,
         "mean_moves": float(moves),
-        "tflops_per_second": flops / np.mean(later) / 1e12,
+        "tflops_per_second": float(flops / np.mean(later) / 1e12),
         "peak_memory_gib": torch.cuda.max_memory_allocated(device) / 2**30 if device.type == "cuda" else None,
         "history": guide.history,
         "settings": {"network": asdict(preset.network), "training": asdict(preset.training)},

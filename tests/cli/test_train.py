@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,7 @@ def test_ctrl_c_keeps_the_best_epoch_and_the_same_command_goes_on(
 
     def interrupted(self: Trainer, forward: Any, state: Any) -> Any:
         if len(state.history) == 2:
-            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt
         return epoch(self, forward, state)
 
     monkeypatch.setattr(Trainer, "epoch", interrupted)
