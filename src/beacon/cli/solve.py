@@ -87,7 +87,7 @@ def solve(
     first = _read_start(start, model)
     if len(queries) == 1 and not quiet:
         warn_if_impossible(model, queries[0])
-    load_kernels(strategy, quiet)
+    load_kernels(strategy, quiet, guided.chooses_moves)
     run = partial(
         solve_many,
         model,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -13,6 +14,8 @@ from beacon.errors import UsageError
 
 if TYPE_CHECKING:
     from beacon.learn.tune import TuneSettings, Tuning
+
+Number = TypeVar("Number", int, float)
 
 
 def tune(
@@ -80,17 +83,18 @@ def _settings(seconds: str | None, steps: str | None, queries: int) -> TuneSetti
     if seconds is not None and steps is not None:
         raise UsageError("tuning compares at --seconds or at --steps; give one of the two")
     if steps is not None:
-        return TuneSettings((), tuple(int(k) for k in _numbers("--steps", steps)), queries)
+        return TuneSettings((), _numbers("--steps", steps, int), queries)
     if seconds is not None:
-        return TuneSettings(_numbers("--seconds", seconds), (), queries)
+        return TuneSettings(_numbers("--seconds", seconds, float), (), queries)
     return TuneSettings(queries=queries)
 
 
-def _numbers(option: str, text: str) -> tuple[float, ...]:
+def _numbers(option: str, text: str, kind: Callable[[str], Number]) -> tuple[Number, ...]:
     try:
-        return tuple(float(part) for part in text.split(","))
+        return tuple(kind(part) for part in text.split(","))
     except ValueError:
-        raise UsageError(f"{option} needs numbers separated by commas; found {text!r}") from None
+        what = "whole numbers" if kind is int else "numbers"
+        raise UsageError(f"{option} must be {what} with commas between them; found {text!r}") from None
 
 
 def _show(tuning: Tuning, folder: str) -> None:
