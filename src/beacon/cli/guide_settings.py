@@ -37,8 +37,9 @@ def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str
     if start == "guide":
         given.append("--start guide")
     if given:
+        need = "needs" if len(given) == 1 else "need"
         raise UsageError(
-            f"{', '.join(given)} needs a guide; give one with --guide DIR (made by `beacon train`)"
+            f"{', '.join(given)} {need} a guide; give one with --guide DIR (made by `beacon train`)"
         )
 
 
