@@ -12,12 +12,20 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 1.0
 
 
-def load_kernels(strategy: Strategy, quiet: bool = False, guided: bool = False) -> None:
+def load_kernels(strategy: Strategy, quiet: bool = False) -> None:
     """Load the kernels of a strategy, with a note if they have to be compiled first."""
-    from beacon.search.warm_up import warm_up, warm_up_guided  # noqa: PLC0415
+    from beacon.search.warm_up import warm_up  # noqa: PLC0415
 
     message = "compiling the search kernels (once; cached for later runs) …"
     with note_if_slow(message, PATIENCE_SECONDS, quiet):
         warm_up(strategy)
-        if guided:
-            warm_up_guided()
+
+
+def load_guided_kernels(quiet: bool = False) -> None:
+    """The same for guided search."""
+    from beacon.search.warm_up import warm_up_guided  # noqa: PLC0415
+
+    with note_if_slow(
+        "compiling the kernels of guided search (once; cached for later runs) …", PATIENCE_SECONDS, quiet
+    ):
+        warm_up_guided()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from beacon.cli.console import say, say_json
-from beacon.cli.options import Json, ModelFile, Quiet, Seed, at_least
+from beacon.cli.kernels import load_guided_kernels, load_kernels
+from beacon.cli.options import DEFAULT_METHOD, Json, ModelFile, Quiet, Seed, at_least
 from beacon.cli.progress import ProgressBar
 from beacon.errors import UsageError
 
@@ -56,11 +57,14 @@ def tune(
     from beacon.guide.checkpoint import load_guide, update_tuned  # noqa: PLC0415
     from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
+    from beacon.search.strategy import make_strategy  # noqa: PLC0415
 
     settings = _settings(seconds, steps, queries)
     model = read_model(model_file)
     query_set = QuerySet.load(queries_file, model)
     guide = load_guide(guide_folder, model)
+    load_kernels(make_strategy(DEFAULT_METHOD), quiet)
+    load_guided_kernels(quiet)
     with ProgressBar("tuning", None, quiet) as bar:
         tuning = tune_guide(
             model,
