@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from beacon.guide.checkpoint import load_guide as load_guide
     from beacon.guide.solve import solve as solve
     from beacon.guide.solve import solve_many as solve_many
+    from beacon.guide.use import GuideUse as GuideUse
     from beacon.learn.collect import CollectSettings as CollectSettings
     from beacon.learn.collect import collect as collect
     from beacon.learn.teacher import TeacherSettings as TeacherSettings
     from beacon.learn.train import train as train
     from beacon.learn.trajectories import Trajectories as Trajectories
+    from beacon.learn.tune import TuneSettings as TuneSettings
+    from beacon.learn.tune import tune as tune
     from beacon.model.graphical_model import Factor as Factor
     from beacon.model.graphical_model import GraphicalModel as GraphicalModel
     from beacon.peers.peer import find_peer as find_peer
@@ -57,10 +60,12 @@ _HOMES = {
     ],
     "beacon.guide.checkpoint": ["load_guide"],
     "beacon.guide.solve": ["solve", "solve_many"],
-    "beacon.learn.train": ["train"],
+    "beacon.guide.use": ["GuideUse"],
     "beacon.learn.collect": ["CollectSettings", "collect"],
     "beacon.learn.teacher": ["TeacherSettings"],
+    "beacon.learn.train": ["train"],
     "beacon.learn.trajectories": ["Trajectories"],
+    "beacon.learn.tune": ["TuneSettings", "tune"],
     "beacon.model.graphical_model": ["Factor", "GraphicalModel"],
     "beacon.peers.peer": ["find_peer"],
     "beacon.query.query_set": ["QuerySet", "sample_queries"],

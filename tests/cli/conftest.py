@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from beacon.search.strategy import STRATEGIES
-from beacon.search.warm_up import warm_up
+from beacon.search.warm_up import warm_up, warm_up_guided
 
 SPRINKLER = """\
 network unknown { }
@@ -30,6 +30,7 @@ def _kernels_are_compiled() -> None:
     """On a fresh machine, the note on compiling must not land in a test of what stderr holds."""
     for kind in STRATEGIES.values():
         warm_up(kind())
+    warm_up_guided()
 
 
 @pytest.fixture

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from beacon.evaluate.engine_method import EngineMethod
 from beacon.evaluate.method import Budget, Method, Network
 from beacon.evaluate.protocol import Plan, evaluate_network
@@ -58,15 +55,3 @@ def evaluated(
 def repeatable(row: dict[str, Any]) -> dict[str, Any]:
     """The part of a record that does not depend on the clock."""
     return {name: value for name, value in row.items() if name not in TIMED}
-
-
-class EvenGuide:
-    """Finds every value as likely as any other."""
-
-    def __init__(self, num_moves: int) -> None:
-        self.num_moves = num_moves
-        self.scored: list[int] = []
-
-    def score(self, states: Any) -> NDArray[np.float32]:
-        self.scored.append(len(states.assignments))
-        return np.full((len(states.assignments), self.num_moves), 0.5, dtype=np.float32)

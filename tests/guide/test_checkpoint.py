@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError
+from beacon.errors import BeaconError, FormatError, ModelError
 from beacon.guide import checkpoint
 from beacon.guide.checkpoint import load_checkpoint, load_guide, save_checkpoint, update_tuned
 from tests.guide.helpers import MIXED, chain
@@ -215,14 +215,6 @@ def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
         FormatError, match="expected a guide of kind fast, attention or frequency, found 'cry"
     ):
         load_guide(tmp_path / "g", MIXED)
-
-
-def test_without_safetensors_the_message_says_what_to_install(
-    guide: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    with pytest.raises(MissingDependencyError, match=r"a guide's file needs safetensors; install it with"):
-        load_checkpoint(guide, MIXED)
 
 
 def test_loading_and_scoring_need_no_torch(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_results_are_heard_of_as_they_come() -> None:
     assert [heard[k] for k in range(len(QUERIES))] == results
 
 
-def test_ctrl_c_keeps_the_best_of_every_query() -> None:
+def test_ctrl_c_keeps_the_best_of_every_query(monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(CountingGuide):
         def score(self, states: Any) -> Any:
             if len(self.asked) == 3:
@@ -94,6 +94,19 @@ def test_ctrl_c_keeps_the_best_of_every_query() -> None:
     use = GuideUse("random", 0.5, "improving", 10)
     results = solve_many(GRID, QUERIES, guide=Interrupted(GRID), use=use, stop=STOP)
     assert [r.steps for r in results] == [30] * len(QUERIES)
+    assert {r.stop for r in results} == {"interrupted"}
+    monkeypatch.setattr("beacon.guide.solve.MAX_BATCH", 2)
+    results = solve_many(GRID, QUERIES, guide=Interrupted(GRID), use=use, stop=STOP)
+    assert [r.steps for r in results] == [30, 30, 0, 0, 0]
+    assert {r.stop for r in results} == {"interrupted"}
+
+
+def test_searches_in_batches_are_those_of_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    use = GuideUse("guide", 0.5, "improving", 10)
+    whole = solve_many(GRID, QUERIES, guide=CountingGuide(GRID), use=use, stop=STOP)
+    monkeypatch.setattr("beacon.guide.solve.MAX_BATCH", 2)
+    parts = solve_many(GRID, QUERIES, guide=CountingGuide(GRID), use=use, stop=STOP)
+    assert [r.assignment.tolist() for r in whole] == [r.assignment.tolist() for r in parts]
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,12 @@ from beacon.evaluate.peer_method import PeerMethod
 from beacon.evaluate.protocol import Plan, evaluate_network, follow_network
 from beacon.evaluate.records import record_store
 from beacon.evaluate.run_file import new_run, new_session, save_run
+from beacon.guide.trivial import UniformGuide
+from beacon.guide.use import GuideUse
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.batch import SearchBatch
 from beacon.search.strategy import GlsPlus, Greedy
-from tests.evaluate.helpers import EvenGuide, engine_methods, network_of, some_queries
+from tests.evaluate.helpers import engine_methods, network_of, some_queries
 from tests.evaluate.test_peer_method import FakePeer
 
 PUBLISHED = {
@@ -26,13 +27,6 @@ PUBLISHED = {
     "gap_to_greedy_60s": {"gls+": [80.7, 5.0], "toulbar2": "no solution"},
 }
 HISTORY = [{"epoch": k, "train_loss": 0.7 / k, "validation_loss": 0.8 / k} for k in range(1, 6)]
-
-
-class UnguidedBatch(SearchBatch):
-    """Takes scores and does not look at them."""
-
-    def run(self, steps: int, scores: Any = None, weight: float = 0.0) -> None:
-        super().run(steps)
 
 
 def toy_models() -> dict[str, GraphicalModel]:
@@ -48,12 +42,9 @@ def toy_methods(network: Network) -> list[Method]:
     for strategy in (Greedy(), GlsPlus()):
         for weight in (None, 0.2, 0.5):
             name = f"beacon-{strategy.name}" + ("" if weight is None else f" λ={weight}")
-            guide = EvenGuide(network.flat.num_moves)
-            methods.append(
-                GuidedMethod(
-                    name, guide, strategy, strategy.name, weight=weight or 0.5, make_batch=UnguidedBatch
-                )
-            )
+            use = GuideUse("random", weight or 0.5, refresh=25)
+            guide = UniformGuide(network.model)
+            methods.append(GuidedMethod(name, guide, strategy, strategy.name, use))
     return [*methods, PeerMethod("toulbar2", FakePeer(0.001, proved=True))]
 
 

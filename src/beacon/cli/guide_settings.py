@@ -23,6 +23,11 @@ class ChosenGuide(NamedTuple):
     use: GuideUse | None
     strategy: str
 
+    @property
+    def chooses_moves(self) -> bool:
+        """Has the guide a say after the start, in moves or restarts?"""
+        return self.use is not None and self.use.guidance.is_heeded
+
 
 def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str, Any]) -> None:
     """Refuse options that only mean something with a guide."""
@@ -32,8 +37,9 @@ def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str
     if start == "guide":
         given.append("--start guide")
     if given:
+        need = "needs" if len(given) == 1 else "need"
         raise UsageError(
-            f"{', '.join(given)} needs a guide; give one with --guide DIR (made by `beacon train`)"
+            f"{', '.join(given)} {need} a guide; give one with --guide DIR (made by `beacon train`)"
         )
 
 

@@ -13,7 +13,7 @@ from beacon.cli.answer import ManyAnswers, Output, as_json, say_answer, warn_if_
 from beacon.cli.console import note_if_slow, say_json
 from beacon.cli.evidence import read_queries
 from beacon.cli.guide_settings import check_guide_options, chosen_guide
-from beacon.cli.kernels import load_kernels
+from beacon.cli.kernels import load_guided_kernels, load_kernels
 from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, Seed
 from beacon.cli.outputs import check_writable, solution_paths
 from beacon.cli.progress import ProgressBar
@@ -88,6 +88,8 @@ def solve(
     if len(queries) == 1 and not quiet:
         warn_if_impossible(model, queries[0])
     load_kernels(strategy, quiet)
+    if guided.chooses_moves:
+        load_guided_kernels(quiet)
     run = partial(
         solve_many,
         model,

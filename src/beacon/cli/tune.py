@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from beacon.cli.console import say, say_json
-from beacon.cli.options import Json, ModelFile, Quiet, Seed, at_least
+from beacon.cli.kernels import load_guided_kernels, load_kernels
+from beacon.cli.options import DEFAULT_METHOD, Json, ModelFile, Quiet, Seed, at_least
 from beacon.cli.progress import ProgressBar
 from beacon.errors import UsageError
 
 if TYPE_CHECKING:
     from beacon.learn.tune import TuneSettings, Tuning
+
+Number = TypeVar("Number", int, float)
 
 
 def tune(
@@ -53,11 +57,14 @@ def tune(
     from beacon.guide.checkpoint import load_guide, update_tuned  # noqa: PLC0415
     from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
+    from beacon.search.strategy import make_strategy  # noqa: PLC0415
 
     settings = _settings(seconds, steps, queries)
     model = read_model(model_file)
     query_set = QuerySet.load(queries_file, model)
     guide = load_guide(guide_folder, model)
+    load_kernels(make_strategy(DEFAULT_METHOD), quiet)
+    load_guided_kernels(quiet)
     with ProgressBar("tuning", None, quiet) as bar:
         tuning = tune_guide(
             model,
@@ -80,17 +87,18 @@ def _settings(seconds: str | None, steps: str | None, queries: int) -> TuneSetti
     if seconds is not None and steps is not None:
         raise UsageError("tuning compares at --seconds or at --steps; give one of the two")
     if steps is not None:
-        return TuneSettings((), tuple(int(k) for k in _numbers("--steps", steps)), queries)
+        return TuneSettings((), _numbers("--steps", steps, int), queries)
     if seconds is not None:
-        return TuneSettings(_numbers("--seconds", seconds), (), queries)
+        return TuneSettings(_numbers("--seconds", seconds, float), (), queries)
     return TuneSettings(queries=queries)
 
 
-def _numbers(option: str, text: str) -> tuple[float, ...]:
+def _numbers(option: str, text: str, kind: Callable[[str], Number]) -> tuple[Number, ...]:
     try:
-        return tuple(float(part) for part in text.split(","))
+        return tuple(kind(part) for part in text.split(","))
     except ValueError:
-        raise UsageError(f"{option} needs numbers separated by commas; found {text!r}") from None
+        what = "whole numbers" if kind is int else "numbers"
+        raise UsageError(f"{option} must be {what} with commas between them; found {text!r}") from None
 
 
 def _show(tuning: Tuning, folder: str) -> None:

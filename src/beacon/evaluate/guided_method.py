@@ -13,11 +13,10 @@ from beacon.evaluate.drift import Step
 from beacon.evaluate.engine_method import strategy_settings
 from beacon.evaluate.method import Budget, Network, Query, Run
 from beacon.guide.guide import Guide, States
-from beacon.guide.guided_batch import GuidedBatch
+from beacon.guide.guided_batch import GuidedBatch, load_kernels
 from beacon.guide.use import GuideUse
 from beacon.search.stop import MaxRuntime, MaxSteps
 from beacon.search.strategy import Strategy
-from beacon.search.warm_up import warm_up, warm_up_guided
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,7 @@ class GuidedMethod:
 
     def prepare(self, network: Network) -> None:
         """Load the kernels, and let the guide warm up on one state."""
-        warm_up(self.strategy.fitted(network.flat))
-        if self.use.guidance.is_heeded:
-            warm_up_guided()
+        load_kernels(self.strategy, self.use)
         sizes = (1, network.model.num_variables)
         self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
 
@@ -75,7 +72,8 @@ class GuidedMethod:
             some = queries[first : first + self.batch_size]
             guided = self.begin(network, some, seed, threads)
             guided.run_until(MaxSteps(budget.max_steps))
-            guided.run_until(MaxRuntime(budget.max_seconds))
+            if budget.seconds:
+                guided.run_until(MaxRuntime(budget.max_seconds))
             yield from zip(some, self.runs(guided), strict=True)
 
     def walk(self, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
@@ -110,7 +108,7 @@ class GuidedMethod:
         """What each search has left behind so far."""
         return [
             Run(
-                trace=search.trace,
+                trace=trace,
                 assignment=search.best_assignment,
                 steps=search.steps,
                 setup_seconds=guided.setup_seconds,
@@ -118,5 +116,7 @@ class GuidedMethod:
                 stop=result.stop,
                 proved=result.is_optimal,
             )
-            for search, result in zip(guided.batch.searches, guided.results, strict=True)
+            for search, trace, result in zip(
+                guided.batch.searches, guided.traces, guided.results, strict=True
+            )
         ]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon import __version__
-from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError
+from beacon.errors import BeaconError, FormatError, ModelError
 
 if TYPE_CHECKING:
     from beacon.guide.guide import Guide
@@ -186,13 +186,15 @@ def _existing_folder(path: AnyPath) -> Path:
 
 
 def _weights_bytes(tensors: Mapping[str, NDArray[Any]]) -> bytes:
-    save = _safetensors().save
+    from safetensors.numpy import save  # noqa: PLC0415
+
     data: bytes = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
     return data
 
 
 def _read_weights(folder: Path, digest: object) -> dict[str, NDArray[Any]]:
-    load = _safetensors().load
+    from safetensors.numpy import load  # noqa: PLC0415
+
     try:
         data = (folder / WEIGHTS_FILE).read_bytes()
     except OSError as error:
@@ -257,14 +259,6 @@ def _versions() -> dict[str, str]:
     if torch is not None:
         versions["torch"] = str(torch.__version__)
     return versions
-
-
-def _safetensors() -> Any:
-    try:
-        import safetensors.numpy  # noqa: PLC0415
-    except ImportError:
-        raise MissingDependencyError("safetensors", "a guide's file", "learn") from None
-    return safetensors.numpy
 
 
 def _reason(error: OSError) -> str:

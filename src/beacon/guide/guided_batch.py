@@ -21,7 +21,9 @@ from beacon.search.result import Result
 from beacon.search.search import Search
 from beacon.search.start import Start, first_assignments, random_start
 from beacon.search.stop import Stop, check_bounded
-from beacon.search.strategy import Strategy
+from beacon.search.strategy import Strategy, make_strategy
+from beacon.search.trace import Trace
+from beacon.search.warm_up import warm_up, warm_up_guided
 
 Listener = Callable[[Search], None]
 
@@ -48,12 +50,16 @@ class GuidedBatch:
 
         What the evidence implies outranks the guide's start, and a ``yielding_start`` too.
         """
+        strategy = make_strategy(strategy)
+        load_kernels(strategy, use)
         began = perf_counter()
         self.guide, self.use = guide, use
         evidences = [resolve_evidence(model, query) for query in queries]
         self.scores: NDArray[np.float32] | None = None
+        self._given: NDArray[np.int64] | None = None
         if use.start == "guide":
-            start, self.scores = guided_start(model, evidences, guide, start, seed)
+            self._given = given_starts(model, evidences, start, seed)
+            start, self.scores = guided_start(model, evidences, guide, self._given)
         self.batch = SearchBatch(
             model,
             evidences,
@@ -77,6 +83,17 @@ class GuidedBatch:
         """The best of each search so far, re-scored."""
         return self.batch.results
 
+    @property
+    def traces(self) -> list[Trace]:
+        """The improvements of each search, with the time that set-up and scoring took.
+
+        Until the guide has said where to begin, nothing better is known than the start it was given.
+        """
+        traces = self.batch.traces
+        if self._given is None:
+            return traces
+        return [self._from_given(row, trace) for row, trace in zip(self._given, traces, strict=True)]
+
     def run_until(self, stop: Stop, on_improvement: Listener | None = None) -> None:
         """Let every search run until ``stop``, whose limits count from its beginning, scoring included."""
         check_bounded(stop)
@@ -94,6 +111,18 @@ class GuidedBatch:
                 for query in unfinished
                 if reasons[query] == "steps" and self.batch.searches[query].steps < stop.steps
             ]
+
+    def _from_given(self, start: NDArray[np.int64], trace: Trace) -> Trace:
+        model = self.batch.model
+        zeros, score = model.num_zero_factors(start), model.floored_log_score(start, self.batch.flat.log_zero)
+        if (-zeros, score) >= (-trace.zero_factors[0], trace.scores[0]):
+            return trace
+        return Trace(
+            np.append(0, trace.steps),
+            np.append(0.0, np.maximum(trace.seconds, self.setup_seconds)),
+            np.append(score, trace.scores),
+            np.append(zeros, trace.zero_factors),
+        )
 
     def _is_due(self, query: int) -> bool:
         return self.scores is None or self.batch.searches[query].steps >= self._due[query]
@@ -122,21 +151,30 @@ def _whole(interval: float) -> float:
     return interval if math.isinf(interval) else math.floor(interval)
 
 
-def guided_start(
-    model: GraphicalModel, evidences: Sequence[dict[int, int]], guide: Guide, start: Start, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Where the guide would begin, given starts (or random ones), and the scores that say so.
+def load_kernels(strategy: Strategy, use: GuideUse) -> None:
+    """Load or compile all kernels of a guided search before any clock runs."""
+    warm_up(strategy)
+    if use.guidance.is_heeded:
+        warm_up_guided()
+
+
+def given_starts(
+    model: GraphicalModel, evidences: Sequence[dict[int, int]], start: Start, seed: int
+) -> NDArray[np.int64]:
+    """[queries, variables] the starts, random where none is given.
 
     A query's start depends on the model, its evidence, its given start and the seed alone.
     """
-    given = first_assignments(model, start, evidences)
-    assignments = np.array(
-        [
-            random_start(model, evidence, seed) if row is None else row
-            for evidence, row in zip(evidences, given, strict=True)
-        ]
-    ).reshape(len(evidences), model.num_variables)
-    states = States(assignments, observed_in(evidences, model.num_variables))
+    rows = zip(evidences, first_assignments(model, start, evidences), strict=True)
+    starts = [random_start(model, evidence, seed) if row is None else row for evidence, row in rows]
+    return np.array(starts, dtype=np.int64).reshape(len(evidences), model.num_variables)
+
+
+def guided_start(
+    model: GraphicalModel, evidences: Sequence[dict[int, int]], guide: Guide, given: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Where the guide would begin, given starts, and the scores that say so."""
+    states = States(given, observed_in(evidences, model.num_variables))
     scores = guide.score(states)
     return starts_from_scores(Moves.of(model), guide, scores, states), scores
 

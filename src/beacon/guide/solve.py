@@ -14,7 +14,7 @@ from beacon.errors import UsageError
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide
-from beacon.guide.guided_batch import GuidedBatch, guided_start
+from beacon.guide.guided_batch import GuidedBatch, given_starts, guided_start
 from beacon.guide.use import GuideUse
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
@@ -23,7 +23,7 @@ from beacon.search.result import Result
 from beacon.search.search import Search
 from beacon.search.solve import DEFAULT_STOP
 from beacon.search.start import Start, first_assignments
-from beacon.search.stop import MaxSteps, Stop
+from beacon.search.stop import Stop
 from beacon.search.strategy import Strategy
 
 AnyGuide = Guide | str | os.PathLike[str]
@@ -162,7 +162,8 @@ class _GuidedJob:
         began = perf_counter()
         start, scores = self.start, None
         if self.use.asks_guide and evidences:
-            guided, scores = guided_start(self.model, evidences, self.guide, self.start, self.options["seed"])
+            given = given_starts(self.model, evidences, self.start, self.options["seed"])
+            guided, scores = guided_start(self.model, evidences, self.guide, given)
             start = guided if self.use.start == "guide" else start
         return unguided.solve_many(
             self.model,
@@ -179,18 +180,19 @@ class _GuidedJob:
     def _in_step(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
         """Searches that ask again and again do so together, a batch of them after another."""
         results: list[Result] = []
-        stop, on_result = self.options["stop"], self.options["on_result"]
+        stop, on_result, interrupted = self.options["stop"], self.options["on_result"], False
         size = _batch_size(self.model)
         for first in range(0, len(evidences), size):
             batch = self._batch(evidences, slice(first, first + size))
             try:
-                batch.run_until(stop, self.options["on_improvement"])
+                if not interrupted:  # else the rest stay where they begin
+                    batch.run_until(stop, self.options["on_improvement"])
             except KeyboardInterrupt:
-                stop = MaxSteps(0)  # the rest stay where they begin
+                interrupted = True
             for result in batch.results:
-                results.append(result)
+                results.append(_interrupted(result, stop) if interrupted else result)
                 if on_result is not None:
-                    on_result(len(results) - 1, result)
+                    on_result(len(results) - 1, results[-1])
         return results
 
     def _batch(self, evidences: Sequence[dict[int, int]], some: slice) -> GuidedBatch:
@@ -198,6 +200,12 @@ class _GuidedJob:
         starts = first_assignments(self.model, self.start, evidences)[some]
         given = "random" if starts[0] is None else np.array(starts)
         return GuidedBatch(self.model, evidences[some], self.guide, self.use, self.strategy, given, **options)
+
+
+def _interrupted(result: Result, stop: Stop) -> Result:
+    """A result after Ctrl-C: a search between two scorings seems to have come to its last step."""
+    is_cut = result.stop == "steps" and result.steps < stop.steps
+    return replace(result, stop="interrupted") if is_cut else result
 
 
 def _batch_size(model: GraphicalModel) -> int:

@@ -79,10 +79,9 @@ def check_preset(preset: str) -> None:
 def check_torch() -> None:
     """Raise with the command that installs it if torch is missing."""
     try:
-        import safetensors  # noqa: F401, PLC0415
         import torch  # noqa: F401, PLC0415
-    except ImportError as error:
-        raise MissingDependencyError(error.name or "torch", "training a guide", "learn") from None
+    except ImportError:
+        raise MissingDependencyError("torch", "training a guide", "learn") from None
 
 
 def collected(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.guide.evidence_guide import EvidenceGuide
-from beacon.guide.guide import Guide
-from beacon.guide.guided_batch import GuidedBatch
+from beacon.guide.guide import Guide, States
+from beacon.guide.guided_batch import GuidedBatch, load_kernels
 from beacon.guide.use import GuideUse
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 from beacon.search.stop import MaxRuntime, MaxSteps
+from beacon.search.strategy import make_strategy
 from beacon.search.trace import Trace
 
 WEIGHTS = (0.2, 0.5, 0.7, 1.0)
@@ -60,8 +62,9 @@ class TuneSettings:
         """Refuse settings that make no sense."""
         if bool(self.seconds) == bool(self.steps):
             raise UsageError("tuning compares at seconds or at steps; give one of the two")
-        if min((*self.seconds, *self.steps)) <= 0:
-            raise UsageError("tuning compares at positive numbers of seconds or steps")
+        for mark in (*self.seconds, *self.steps):
+            if not 0 < mark < math.inf:
+                raise UsageError(f"tuning compares at positive numbers of seconds or steps; found {mark:g}")
         if self.queries < 1:
             raise UsageError(f"tuning needs at least 1 query; found {self.queries}")
 
@@ -137,6 +140,7 @@ def tune(
     evidences = _validation_evidences(model, queries, settings.queries)
     runner = _Runner(model, guide, settings, seed, propagate, threads)
     left = list(trials or candidate_trials(guide))
+    runner.prepare(left)
     rows: list[dict[str, Any]] = []
     count = min(FIRST_QUERIES, len(evidences))
     while True:
@@ -185,6 +189,13 @@ class _Runner:
     propagate: bool
     threads: int | None
 
+    def prepare(self, trials: Sequence[Trial]) -> None:
+        """Load what no trial is to be charged with: all kernels, and what the guide's first scoring needs."""
+        for trial in trials:
+            load_kernels(make_strategy(trial.strategy), trial.use)
+        sizes = (1, self.model.num_variables)
+        self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
+
     def scores(self, trial: Trial, evidences: Sequence[dict[int, int]]) -> NDArray[np.float64]:
         """[queries, marks] the best scores of a trial."""
         batch = GuidedBatch(
@@ -199,7 +210,7 @@ class _Runner:
         )
         limits = self.settings
         batch.run_until(MaxSteps(max(limits.steps)) if limits.steps else MaxRuntime(max(limits.seconds)))
-        return np.array([limits.marks_of(trace) for trace in batch.batch.traces])
+        return np.array([limits.marks_of(trace) for trace in batch.traces])
 
 
 def _row(trial: Trial, count: int, rank: float, scores: NDArray[np.float64]) -> dict[str, Any]:

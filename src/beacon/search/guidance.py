@@ -16,7 +16,7 @@ RestartFrom = Literal["random", "guide"]
 
 @dataclass(frozen=True)
 class Guidance:
-    """The rule of guided selection; see docs/engine.md."""
+    """The rule of guided selection; see docs/guidance.md."""
 
     weight: float = 0.5
     """λ: the guide's share in the choice of a move; 0: the strategy alone, 1: the guide alone."""

@@ -1,0 +1,135 @@
+"""``beacon tune``: what it says, what it stores in the guide, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beacon.formats import read_model, write_model
+from beacon.guide.checkpoint import load_guide
+from beacon.guide.fast_guide import FastGuide
+from beacon.guide.guided_batch import GuidedBatch
+from beacon.guide.solve import default_strategy, tuned_use
+from beacon.guide.use import GuideUse
+from beacon.model.families import ising_grid
+from beacon.query.query_set import sample_queries
+from tests.cli.helpers import Outcome, run
+from tests.guide.helpers import random_weights
+
+SMALL = ("--steps", "5,20", "--queries", 8)
+
+
+class Files:
+    """A model with queries and a guide in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model_file, self.queries, self.guide = (
+            folder / "grid.uai",
+            folder / "q.parquet",
+            folder / "guide",
+        )
+        write_model(ising_grid(5, 5, seed=2), self.model_file)
+        self.model = read_model(self.model_file)
+        sample_queries(self.model, 20, splits=(0.1, 0.8, 0.1)).save(self.queries)
+        FastGuide(self.model, random_weights(self.model)).save(self.guide)
+
+    def tune(self, *options: object) -> Outcome:
+        return run("tune", self.model_file, self.queries, self.guide, *options)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads((self.guide / "guide.json").read_text(encoding="utf-8"))
+        return facts
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+def test_the_outcome_is_shown_and_used_from_then_on(files: Files) -> None:
+    outcome = files.tune(*SMALL)
+    assert (outcome.code, outcome.err) == (0, "")
+    tuned = files.facts["tuned"]
+    best = tuned["table"][0]["trial"]
+    assert f"{files.guide} is now used so: {best}." in outcome.out
+    guide = load_guide(files.guide, files.model)
+    assert tuned_use(guide) == GuideUse.from_dict(tuned["use"])
+    solved = run("solve", files.model_file, "--guide", files.guide, "--steps", 10, "--json").json
+    assert solved["method"] == default_strategy(guide, tuned_use(guide)) == tuned["strategy"]
+
+
+def test_json_is_what_the_guide_keeps_and_the_same_every_time(files: Files) -> None:
+    outcome = files.tune(*SMALL, "--json", "--seed", 3)
+    assert outcome.err == ""
+    assert outcome.json.keys() == {"strategy", "use", "marks", "table"}
+    assert outcome.json == files.facts["tuned"]
+    assert outcome.json["marks"] == {"steps": [5, 20]}
+    assert all(row.keys() == {"trial", "queries", "rank", "scores"} for row in outcome.json["table"])
+    assert max(row["queries"] for row in outcome.json["table"]) == 8
+    assert files.tune(*SMALL, "--json", "--seed", 3).json == outcome.json
+
+
+def test_only_the_tuned_settings_change(files: Files) -> None:
+    before = files.facts
+    weights = (files.guide / "guide.safetensors").read_bytes()
+    assert files.tune(*SMALL, "--quiet").code == 0
+    assert {**files.facts, "tuned": {}} == before
+    assert (files.guide / "guide.safetensors").read_bytes() == weights
+
+
+def test_times_may_be_compared_too(files: Files) -> None:
+    outcome = files.tune("--seconds", "0.0005,0.001", "--queries", 1, "--json")
+    assert outcome.json["marks"] == {"seconds": [0.0005, 0.001]}
+    assert files.facts["tuned"] == outcome.json
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--seconds", "1", "--steps", "5"], "tuning compares at --seconds or at --steps; give one of the"),
+        (["--seconds", "soon"], "--seconds must be numbers with commas between them; found 'soon'"),
+        (["--steps", "2.5"], "--steps must be whole numbers with commas between them; found '2.5'"),
+        (["--steps", "10,0"], "tuning compares at positive numbers of seconds or steps; found 0"),
+        (["--seconds", "nan"], "tuning compares at positive numbers of seconds or steps; found nan"),
+        (["--queries", "0"], "--queries must be at least 1; found 0"),
+    ],
+)
+def test_wrong_use_is_one_line(files: Files, options: list[str], message: str) -> None:
+    outcome = files.tune(*options)
+    assert outcome.code == 2
+    assert message in outcome.error
+
+
+def test_a_guide_of_another_model_is_refused(files: Files) -> None:
+    other = ising_grid(5, 5, seed=9)
+    FastGuide(other, random_weights(other)).save(files.guide)
+    outcome = files.tune(*SMALL)
+    assert (outcome.code, "this guide is for another model" in outcome.error) == (1, True)
+    assert files.facts["tuned"] == {}
+
+
+def test_queries_of_another_model_are_refused(files: Files) -> None:
+    sample_queries(ising_grid(5, 5, seed=9), 10).save(files.queries)
+    outcome = files.tune(*SMALL)
+    assert (outcome.code, "these queries are for another model" in outcome.error) == (1, True)
+
+
+def test_validation_queries_are_asked_for(files: Files) -> None:
+    sample_queries(files.model, 4, splits=(0.5, 0.0, 0.5)).save(files.queries)
+    outcome = files.tune(*SMALL)
+    assert outcome.code == 2
+    assert outcome.error == "tuning needs validation queries; found none among 4: sample more"
+
+
+def test_ctrl_c_leaves_the_guide_as_it_was(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GuidedBatch, "run_until", interrupted)
+    outcome = files.tune(*SMALL)
+    assert (outcome.code, outcome.err) == (130, "beacon: interrupted\n")
+    assert files.facts["tuned"] == {}

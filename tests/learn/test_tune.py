@@ -1,0 +1,227 @@
+"""Tuning: ranks against numbers worked out by hand, and guides whose worth is known beforehand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from beacon.errors import BeaconError, UsageError
+from beacon.guide.evidence_guide import EvidenceGuide
+from beacon.guide.fast_guide import FastGuide
+from beacon.guide.guide import StateBatch
+from beacon.guide.trivial import UniformGuide
+from beacon.guide.use import GuideUse
+from beacon.learn.tune import (
+    UNGUIDED,
+    Trial,
+    TuneSettings,
+    Tuning,
+    candidate_trials,
+    mean_ranks,
+    paper_trials,
+    tune,
+)
+from beacon.model.families import ising_grid
+from beacon.query.query_set import QuerySet, sample_queries
+from beacon.search.solve import solve
+from beacon.search.start import random_start
+from beacon.search.stop import MaxSteps
+from tests.guide.helpers import random_weights
+
+GRID = ising_grid(8, 8, seed=4)
+QUERIES = sample_queries(GRID, 40, splits=(0.2, 0.6, 0.2))
+STEPS = TuneSettings((), (40, 80), 16)
+PLAIN, LED = Trial("gls+", UNGUIDED), Trial("gls+", GuideUse("random", weight=1.0))
+
+
+class KnowingGuide(EvidenceGuide):
+    """Knows the best assignment of every query, or takes its very opposite for it."""
+
+    def __init__(self, *, lies: bool = False) -> None:
+        super().__init__(GRID)
+        self.lies = lies
+
+    def probabilities(self, assignments: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """All on one value."""
+        best = np.array([self.best(row, mask) for row, mask in zip(assignments, observed, strict=True)])
+        scores = np.zeros((len(best), len(self.moves)), dtype=np.float32)
+        np.put_along_axis(scores, self.moves.of_assignments(best), np.float32(1), axis=1)
+        return scores
+
+    def best(self, row: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        evidence = {int(i): int(row[i]) for i in np.flatnonzero(observed)}
+        found = solve(GRID, evidence, stop=MaxSteps(2000)).assignment
+        return np.where(observed, row, 1 - found) if self.lies else found
+
+
+def tuned(guide: Any, trials: list[Trial], settings: TuneSettings = STEPS, **options: Any) -> Tuning:
+    return tune(GRID, QUERIES, guide, settings, trials=trials, **options)
+
+
+def test_ranks_are_the_share_of_the_others_that_are_ahead() -> None:
+    scores = np.array([[[3.0, 1.0]], [[2.0, 5.0]], [[1.0, 9.0]]])  # [trials, queries, marks]
+    assert mean_ranks(scores).tolist() == [0.5, 0.5, 0.5]  # behind 0 and 2, 1 and 1, 2 and 0 of two others
+    assert mean_ranks(scores[:, :, :1]).tolist() == [0.0, 0.5, 1.0]
+
+
+def test_ties_count_half_and_ranks_are_means_over_queries_and_marks() -> None:
+    scores = np.array([[[4.0, 4.0], [0.0, 7.0]], [[4.0, 3.0], [0.0, 7.0]], [[1.0, 2.0], [0.0, 8.0]]])
+    # query 0: two tie ahead of the third (1/4, 1/4, 1), then 0, 1/2, 1; query 1: all tie, then 3/4, 3/4, 0
+    expected = [(0.25 + 0 + 0.5 + 0.75) / 4, (0.25 + 0.5 + 0.5 + 0.75) / 4, (1 + 1 + 0.5 + 0) / 4]
+    assert mean_ranks(scores) == pytest.approx(expected)
+
+
+def test_a_score_below_all_measure_is_one_loss_like_any_other() -> None:
+    scores = np.array([[[-1e9], [2.0], [2.0]], [[1.0], [1.0], [1.0]]])
+    assert mean_ranks(scores) == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_a_trial_alone_is_never_behind() -> None:
+    assert mean_ranks(np.array([[[1.0, 2.0]]])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("led", [LED, Trial("gls+", GuideUse())])
+def test_a_guide_that_knows_all_is_followed(led: Trial) -> None:
+    tuning = tuned(KnowingGuide(), [PLAIN, led])
+    assert tuning.best == led
+    assert tuning.table[0]["rank"] < 0.2
+
+
+def test_a_guide_that_misleads_is_not_followed() -> None:
+    tuning = tuned(KnowingGuide(lies=True), [LED, Trial("gls+", GuideUse("guide", weight=1.0)), PLAIN])
+    assert tuning.best == PLAIN
+    assert tuning.table[0]["trial"] == "gls+, unguided"
+
+
+def test_the_better_half_goes_on_to_twice_as_many_queries() -> None:
+    heard: list[tuple[int, int]] = []
+    trials = [Trial("gls+", GuideUse("random", weight=weight)) for weight in (0.2, 0.5, 0.7, 0.9, 1.0)]
+    settings = TuneSettings((), (10,), 20)
+    tuning = tuned(KnowingGuide(), trials, settings, on_round=lambda *seen: heard.append(seen))
+    assert heard == [(5, 8), (3, 16), (2, 20)]
+    assert [row["queries"] for row in tuning.table] == [20, 20, 16, 8, 8]
+    assert {row["trial"] for row in tuning.table} == {str(trial) for trial in trials}
+    assert str(tuning.best) == tuning.table[0]["trial"]
+
+
+def test_a_round_on_all_queries_is_the_last() -> None:
+    heard: list[tuple[int, int]] = []
+    tuned(
+        KnowingGuide(),
+        [PLAIN, LED],
+        TuneSettings((), (10,), 5),
+        on_round=lambda *seen: heard.append(seen),
+    )
+    assert heard == [(2, 5)]
+
+
+def test_only_validation_queries_are_looked_at() -> None:
+    validation = QUERIES.split("validation")
+    seen: list[list[bool]] = []
+
+    class Watching(UniformGuide):
+        def score(self, states: StateBatch) -> NDArray[np.float32]:
+            seen.extend(states.observed.tolist())
+            return super().score(states)
+
+    tuned(Watching(GRID), [LED, Trial("gls+", GuideUse())], TuneSettings((), (5,), 100))
+    known = [*validation.observed.tolist(), [False] * 64]  # the last: a scoring before the clock runs
+    assert all(row in known for row in seen)
+    assert all(row in seen for row in validation.observed[:8].tolist())
+
+
+def test_compared_at_steps_the_same_seed_gives_the_same_outcome_whatever_the_threads() -> None:
+    guide = FastGuide(GRID, random_weights(GRID))
+    trials = candidate_trials(guide)
+    first = tuned(guide, trials, seed=3, threads=1).to_dict()
+    assert tuned(guide, trials, seed=3, threads=2).to_dict() == first
+    assert tuned(guide, trials, seed=4).to_dict() != first
+
+
+def test_scores_in_the_table_are_those_of_the_searches() -> None:
+    tuning = tuned(KnowingGuide(), [PLAIN], TuneSettings((), (7, 30), 3))
+    validation = QUERIES.split("validation")
+    results = [solve(GRID, validation.evidence(k), strategy="gls+", stop=MaxSteps(30)) for k in range(3)]
+    expected = np.mean([result.trace.best_at([7, 30]) for result in results], axis=0)
+    assert tuning.table[0]["scores"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_compared_at_seconds_it_runs_too() -> None:
+    tuning = tuned(KnowingGuide(), [PLAIN, LED], TuneSettings((0.001, 0.01), (), 2))
+    assert tuning.to_dict()["marks"] == {"seconds": (0.001, 0.01)}
+    assert all(np.isfinite(row["scores"]).all() and len(row["scores"]) == 2 for row in tuning.table)
+
+
+def test_a_guides_start_does_not_count_before_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(range(0, 10**6, 100))  # every set-up seems to take 100 seconds
+    monkeypatch.setattr("beacon.guide.guided_batch.perf_counter", lambda: next(times))
+    tuning = tuned(KnowingGuide(), [Trial("gls+", GuideUse())], TuneSettings((1.0, 100.01), (), 1))
+    evidence = QUERIES.split("validation").evidence(0)
+    given = GRID.log_score(random_start(GRID, evidence, seed=0))
+    best = solve(GRID, evidence, stop=MaxSteps(2000)).log_score
+    assert tuning.table[0]["scores"] == pytest.approx([given, best], abs=1e-5)
+
+
+def test_guides_of_the_evidence_are_not_tried_with_a_refresh() -> None:
+    fast, attentive = FastGuide(GRID, random_weights(GRID)), UniformGuide(GRID)
+    assert {trial.use.refresh for trial in candidate_trials(fast)} == {0}
+    assert {trial.use.refresh for trial in candidate_trials(attentive)} == {0, 50}
+    for guide in (fast, attentive):
+        trials = candidate_trials(guide)
+        assert len(set(trials)) == len(trials)
+        assert {Trial("gls+", UNGUIDED), Trial("auto", UNGUIDED), Trial("auto", GuideUse())} <= {*trials}
+
+
+def test_the_papers_trials_differ_in_their_weight_alone() -> None:
+    trials = paper_trials("greedy", candidates="all")
+    assert [trial.use.weight for trial in trials] == [0.2, 0.5, 0.7, 1.0]
+    assert {(t.strategy, t.use.start, t.use.refresh, t.use.candidates) for t in trials} == {
+        ("greedy", "random", 1, "all")
+    }
+
+
+@pytest.mark.parametrize(
+    ("trial", "words"),
+    [
+        (PLAIN, "gls+, unguided"),
+        (Trial("auto", GuideUse()), "auto, guide's start"),
+        (LED, "gls+, λ 1, improving moves, scored once"),
+        (
+            Trial("gls+", GuideUse("guide", 0.5, "all", 50, restart_from="guide")),
+            "gls+, guide's start, λ 0.5, all moves, scored every 50 steps, guide's restarts",
+        ),
+    ],
+)
+def test_a_trial_says_what_it_is(trial: Trial, words: str) -> None:
+    assert str(trial) == words
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seconds": ()}, "tuning compares at seconds or at steps; give one of the two"),
+        ({"steps": (5,)}, "tuning compares at seconds or at steps; give one of the two"),
+        ({"seconds": (0.1, 0.0)}, "positive numbers of seconds or steps; found 0"),
+        ({"seconds": (float("nan"),)}, "positive numbers of seconds or steps; found nan"),
+        ({"seconds": (), "steps": (-5,)}, "positive numbers of seconds or steps; found -5"),
+        ({"queries": 0}, "tuning needs at least 1 query; found 0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        TuneSettings(**settings)
+
+
+def test_a_query_set_without_validation_queries_is_refused() -> None:
+    queries = sample_queries(GRID, 6, splits=(0.5, 0.0, 0.5))
+    with pytest.raises(UsageError, match="tuning needs validation queries; found none among 6: sample more"):
+        tune(GRID, queries, UniformGuide(GRID), STEPS)
+
+
+def test_queries_of_another_model_are_refused() -> None:
+    other: QuerySet = sample_queries(ising_grid(3, 3), 5)
+    with pytest.raises(BeaconError, match="these queries are for another model"):
+        tune(GRID, other, UniformGuide(GRID), STEPS)
