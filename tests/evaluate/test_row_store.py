@@ -73,6 +73,8 @@ def test_half_a_file_left_by_a_kill_is_not_read(tmp_path: Path) -> None:
     store.flush()
     (tmp_path / "parts" / ".rows-1.parquet-2.tmp").write_bytes(b"PAR1 half")
     assert store.rows() == [row("a", 1)]
+    store.merge()
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 not really", b"x" * 100])

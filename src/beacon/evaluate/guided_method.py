@@ -40,6 +40,8 @@ class GuidedMethod:
     baseline: str | None
     weight: float | None = 0.5
     """λ; None: the guide chooses the start alone."""
+    guidance: Any = None
+    """What the batch takes in place of a weight, if there is more to say; None: the weight."""
     refresh: int = 50
     """Steps between two scorings; 0: score once."""
     begin: Begin | None = None
@@ -134,7 +136,8 @@ class _GuidedBatch:
         if weight and (self.scores is None or (refresh and self.made_steps % refresh == 0)):
             self._score()
         before = [search.steps for search in self.batch.searches]
-        self.batch.run(steps, scores=self.scores, weight=weight or 0.0)
+        guidance = self.method.guidance if weight else None
+        self.batch.run(steps, scores=self.scores, weight=guidance if guidance is not None else weight or 0.0)
         self.made_steps += steps
         return any(search.steps > made for search, made in zip(self.batch.searches, before, strict=True))
 

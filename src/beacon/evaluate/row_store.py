@@ -77,10 +77,15 @@ class RowStore:
         parts = self._part_files()
         if parts or not self._file.exists():
             _write(pa.Table.from_pylist(self.rows(), schema=self._schema), self._file)
-        for part in parts:
-            part.unlink()
+        for part in [*parts, *self._leftovers()]:
+            part.unlink(missing_ok=True)
         if self._parts.is_dir() and not any(self._parts.iterdir()):
             self._parts.rmdir()
+
+    def _leftovers(self) -> list[Path]:
+        """Half-written files of a process that was killed."""
+        pattern = f".{self._name}*.tmp"
+        return [*self._file.parent.glob(pattern), *self._parts.glob(pattern)]
 
     def _files(self) -> Iterable[Path]:
         return [*([self._file] if self._file.exists() else []), *self._part_files()]
