@@ -89,7 +89,7 @@ def _set_up_in_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_set_up_in_no_time")
 def test_with_time_to_spare_a_search_goes_on_after_its_steps(tmp_path: Path) -> None:
     rows = evaluated(
-        tmp_path, small_network(), engine_methods("gls+"), budget=Budget(steps=(5,), seconds=(0.001, 0.5))
+        tmp_path, small_network(), engine_methods("gls+"), budget=Budget(steps=(5,), seconds=(0.001, 0.1))
     )
     assert all(row["steps"] > 5 and len(row["second_scores"]) == 2 for row in rows)
     assert all(row["second_scores"][-1] <= row["score"] + 1e-9 for row in rows)
