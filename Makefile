@@ -16,7 +16,7 @@ demo: setup
 	$(BIN)/beacon demo
 
 browser:
-	@command -v chromium chromium-browser google-chrome > /dev/null \
+	@command -v chromium > /dev/null || command -v google-chrome > /dev/null \
 	|| (apt-get update && apt-get install -y --no-install-recommends chromium) > /dev/null 2>&1 \
 	|| echo "Chromium is not installed and could not be; the test of reports in a browser will be skipped"
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from beacon.cli import evaluate_options as options
 from beacon.cli.console import note, one_line, say, warn
 from beacon.cli.evaluate_networks import Loaded, Problem, load_problem, network_facts, problems_of
+from beacon.cli.only_one import only_one
 from beacon.cli.options import Quiet, Seed
 from beacon.cli.progress import ProgressBar
 from beacon.errors import BeaconError
@@ -67,14 +68,15 @@ def evaluate(
     chosen = Chosen(names, weights, propagate, {"daoopt": daoopt} if daoopt else {}, split, limit, count)
     problems, missing = problems_of(model_file, query_file, guide, suite, data, options.listed(only))
     folder = _folder(out)
-    evaluation = Evaluation(folder, plan, chosen, quiet)
-    for absent in missing:
-        warn(f"{absent['name']}: no file {absent['file']} in {data}; to be had from {absent['source']}")
-    evaluation.run["missing"] = missing
-    with ProgressBar("evaluating (Ctrl-C keeps what is done)", None, quiet) as bar:
-        for problem in problems:
-            evaluation.measure(problem, bar)
-    evaluation.finish()
+    with only_one(folder):
+        evaluation = Evaluation(folder, plan, chosen, quiet)
+        for absent in missing:
+            warn(f"{absent['name']}: no file {absent['file']} in {data}; to be had from {absent['source']}")
+        evaluation.run["missing"] = missing
+        with ProgressBar("evaluating (Ctrl-C keeps what is done)", None, quiet) as bar:
+            for problem in problems:
+                evaluation.measure(problem, bar)
+        evaluation.finish()
     say(one_line(_summary(evaluation, len(problems), missing)))
 
 

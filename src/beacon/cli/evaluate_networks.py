@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -114,8 +115,18 @@ def network_facts(loaded: Loaded, problem: Problem) -> dict[str, Any]:
         "zero_fraction": network.model.zero_fraction,
         "log_zero": network.flat.log_zero,
         "queries": digest,
+        "guide": _guide_facts(problem.guide),
         **{key: entry.get(key) for key in ("short_name", "source", "stands_in_for", "published")},
     }
+
+
+def _guide_facts(guide: str | None) -> dict[str, Any] | None:
+    """What a guide's folder says of itself: settings, tuned settings, training history."""
+    file = Path(guide or "", "guide.json")
+    if guide is None or not file.is_file():
+        return None
+    facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return {key: facts.get(key) for key in ("kind", "settings", "tuned", "history", "weights_sha256")}
 
 
 def _of_suite(path: Path, data: str | None, only: list[str]) -> tuple[list[Problem], list[dict[str, str]]]:

@@ -56,7 +56,7 @@ def plot_win_heatmap(
         )
         for i, k in np.ndindex(percentages.shape):
             value = percentages[i, k]
-            strong = abs(value - 50) > 35
+            strong = abs(value - 50) > 42
             ax.text(
                 k + 0.5,
                 i + 0.5,
