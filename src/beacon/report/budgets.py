@@ -31,7 +31,7 @@ def budget_table(results: Results, network: str, kind: Kind) -> Table:
     headings = [amount(kind, b) if kind == "step" else duration(b) for b in results.budgets(kind)]
     return Table(
         f"differences-{kind}s",
-        f"How far below the best known after so {'many steps' if kind == 'step' else 'much time'}",
+        f"Below the best known, by {'steps' if kind == 'step' else 'time'}",
         ("method", *headings),
         tuple(rows),
         f"Difference of log scores, mean over {len(results.queries(network)):,} test queries; 0 is best.",
