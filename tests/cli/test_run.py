@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -16,12 +17,14 @@ import pytest
 from beacon.cli.folder_lock import FILE as LOCK
 from beacon.cli.folder_lock import folder_lock
 from beacon.errors import BeaconError
+from beacon.evaluate.results import Results
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.guide import States
 from beacon.learn.trajectories import Trajectories
 from beacon.model.families import random_bayes_net
 from beacon.query.query_set import QuerySet
+from beacon.report.budgets import budget_table
 from tests.cli.helpers import Outcome, run, start_process
 from tests.conftest import ROOT
 
@@ -142,6 +145,18 @@ def test_json_is_one_object(files: Files) -> None:
     assert list(answer["stages"]) == STAGES
 
 
+def test_the_tables_of_a_run_hold_mean_differences_to_the_best_score_of_each_query(finished: Files) -> None:
+    results = Results.load(finished.out)
+    table = budget_table(results, "net", "step")
+    assert table.columns == ("method", "5", "40")
+    best = {k: max(record.score for record in results.records if record.query == k) for k in range(3)}
+    for method, *cells in table.rows:
+        for place, cell in enumerate(cells):
+            found = [r for r in results.records if r.method == method.text]
+            differences = [best[r.query] - r.step_scores[place] for r in found]
+            assert cell.value == pytest.approx(sum(differences) / 3)
+
+
 def test_a_lost_file_is_made_again_with_all_that_depends_on_it(files: Files) -> None:
     before = files.content(files.out)
     shutil.rmtree(files.out / "guide")
@@ -210,6 +225,32 @@ def test_ctrl_c_is_one_line_and_the_same_command_goes_on(
     monkeypatch.undo()
     done = stages_of(files.run(out=out))
     assert [stage for stage, time in done.items() if time == "done"] == ["queries", "collect"]
+
+
+def test_a_training_that_was_stopped_goes_on_and_is_not_taken_for_done(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from beacon.learn.training import Trainer  # noqa: PLC0415
+
+    text = CONFIG.replace('"fast"', '"small"').replace("max_epochs", "epochs")
+    files.config.write_text(text, encoding="utf-8")
+    out, epoch = tmp_path / "new", Trainer.epoch
+
+    def interrupted(self: Trainer, forward: Any, state: Any) -> Any:
+        if len(state.history) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return epoch(self, forward, state)
+
+    monkeypatch.setattr(Trainer, "epoch", interrupted)
+    assert files.run("--device", "cpu", out=out).code == 130
+    assert (out / "guide.unfinished").exists()
+    assert not (out / "guide").exists()
+    monkeypatch.undo()
+    outcome = files.run("--device", "cpu", out=out)
+    assert outcome.code == 0, outcome.err
+    history = load_guide(out / "guide", read_model(files.model), "cpu").facts["history"]
+    assert [record["epoch"] for record in history] == [1, 2, 3]
+    assert set(FILES) == {path.name for path in out.iterdir()}
 
 
 def test_two_processes_cannot_share_a_folder(files: Files) -> None:

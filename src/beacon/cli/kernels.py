@@ -19,13 +19,3 @@ def load_kernels(strategy: Strategy, quiet: bool = False) -> None:
     message = "compiling the search kernels (once; cached for later runs) …"
     with note_if_slow(message, PATIENCE_SECONDS, quiet):
         warm_up(strategy)
-
-
-def load_guided_kernels(quiet: bool = False) -> None:
-    """The same for guided search."""
-    from beacon.search.warm_up import warm_up_guided  # noqa: PLC0415
-
-    with note_if_slow(
-        "compiling the kernels of guided search (once; cached for later runs) …", PATIENCE_SECONDS, quiet
-    ):
-        warm_up_guided()

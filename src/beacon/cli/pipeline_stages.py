@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from beacon.cli.collect import collect_into, load_teacher
+from beacon.cli.console import note_if_slow
 from beacon.cli.evaluate import Chosen, Evaluation, evaluation_settings
 from beacon.cli.evaluate_networks import Problem, network_name
-from beacon.cli.kernels import load_guided_kernels
+from beacon.cli.kernels import PATIENCE_SECONDS, load_kernels
 from beacon.cli.pipeline import Job, Stage
 from beacon.cli.progress import ProgressBar
 from beacon.cli.queries import load_sampling, summary_of
@@ -17,6 +18,7 @@ from beacon.evaluate.guided_method import GuidedMethod
 from beacon.evaluate.protocol import Plan
 from beacon.learn.fast_settings import FastSettings
 from beacon.learn.trajectories import Trajectories
+from beacon.search.strategy import STRATEGIES, make_strategy
 
 if TYPE_CHECKING:
     from beacon.evaluate.method import Method, Network
@@ -95,8 +97,11 @@ def tune(job: Job) -> str:
     """How the guide is best used, by the validation queries."""
     from beacon.guide.checkpoint import load_guide, update_tuned  # noqa: PLC0415
     from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
+    from beacon.search.warm_up import warm_up_guided  # noqa: PLC0415
 
-    load_guided_kernels(job.quiet)
+    message = "compiling the kernels of guided search (once; cached for later runs) …"
+    with note_if_slow(message, PATIENCE_SECONDS, job.quiet):
+        warm_up_guided()
     guide = load_guide(job.folder / GUIDE, job.model)
     with ProgressBar("tuning", None, job.quiet) as bar:
         tuning = tune_guide(
@@ -124,6 +129,9 @@ class RunEvaluation(Evaluation):
 
 def evaluate(job: Job) -> str:
     """All methods on the test queries."""
+    for name in job.settings.evaluate.methods:
+        if name in STRATEGIES:
+            load_kernels(make_strategy(name), job.quiet)
     plan, chosen = plan_of(job), chosen_of(job)
     evaluation = RunEvaluation(job.folder, plan, chosen, quiet=True)
     name = network_name(job.model_file)
