@@ -28,6 +28,7 @@ VERBS = (
     "tune",
     "evaluate",
     "report",
+    "run",
     "demo",
 )
 SETS_UP = re.compile(r"^(make|pip|git) ")  # commands that make the environment in which the tests run

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from itertools import chain
+from pathlib import Path
 
 import pytest
 
-from beacon.cli import demo
+from beacon.cli import demo, demo_story
 from beacon.cli.patient import diseases_of, explained_findings, findings_of, names_of_ill, simulate_patient
 from beacon.model.families import demo_model
 from beacon.search.solve import solve
@@ -12,10 +13,21 @@ from beacon.search.stop import MaxSteps
 from tests.cli.helpers import run
 
 
-def test_the_demo_tells_the_story_and_what_to_try_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "SEARCH_SECONDS", 0.2)
-    outcome = run("demo")
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A demo of a few seconds."""
+    monkeypatch.setattr(demo_story, "SEARCH_SECONDS", 0.1)
+    monkeypatch.setattr(demo, "COUNT", 40)
+    monkeypatch.setattr(demo, "TEACHER_STEPS", 500)
+    monkeypatch.setattr(demo, "STEPS", (50, 400))
+    monkeypatch.setattr(demo, "SECONDS", (0.002,))
+
+
+def test_the_demo_tells_the_story_and_what_to_try_next(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    outcome = run("demo", "-o", folder)
     assert (outcome.code, outcome.err) == (0, "")
+    told = " ".join(outcome.out.split())
     for words in (
         "60 diseases cause 80 findings",
         "10 findings are seen, 12 are ruled out",
@@ -24,14 +36,48 @@ def test_the_demo_tells_the_story_and_what_to_try_next(monkeypatch: pytest.Monke
         "Log score -",
         "The explanation names 4 of these 5 diseases",
         "a second",
-        "beacon generate diagnosis -o clinic.bif",
+        "learns from 40 simulated queries",
+        "Below the best known, by steps",
+        "Below the best known, by time",
+        "After 50 steps",
+        "report.html",
+        f"beacon solve {folder}/clinic.bif --guide {folder}/guide",
     ):
-        assert words in outcome.out
+        assert words in told
+    assert (folder / "demo.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (folder / "report.html").read_text(encoding="utf-8")
+    again = run("demo", "-o", folder)
+    assert again.code == 0
+    assert again.out.count("  done  ") == 6
+    suggested = next(line for line in outcome.out.splitlines() if line.startswith("  beacon solve "))
+    assert run(*suggested.split()[1:], "--steps", 100).code == 0
+
+
+def test_the_numbers_in_words_are_those_of_the_table(tmp_path: Path) -> None:
+    run("demo", "-o", tmp_path)
+    from beacon.evaluate.results import Results  # noqa: PLC0415
+
+    results = Results.load(tmp_path)
+    best = results.best("clinic")
+    means = {m: (best - results.scores("clinic", m, "step", 50)).mean() for m in ("gls+", "beacon")}
+    words = demo.in_words(results)
+    assert f"After 50 steps, gls+ is {means['gls+']:,.2f} below the best known" in words
+    assert f"and beacon {means['beacon']:,.2f}" in words
+
+
+def test_a_folder_with_other_things_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    outcome = run("demo", "-o", tmp_path)
+    assert outcome.code == 1
+    assert outcome.error == (
+        f"{tmp_path} holds other things (thesis.txt) than an earlier demo; choose another folder with -o DIR"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_the_patient_is_possible_and_the_explanation_covers_all_that_was_seen() -> None:
     model = demo_model()
-    patient = simulate_patient(model, demo.SEED, demo.NUM_PRESENT, demo.NUM_ABSENT)
+    patient = simulate_patient(model, demo_story.SEED, demo_story.NUM_PRESENT, demo_story.NUM_ABSENT)
     assert len(diseases_of(model)) + len(findings_of(model)) < model.num_variables
     assert patient.evidence.keys() <= set(findings_of(model))
     result = solve(model, patient.evidence, stop=MaxSteps(100_000))

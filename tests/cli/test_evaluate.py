@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from beacon.cli.only_one import only_one
+from beacon.cli.folder_lock import folder_lock
 from beacon.evaluate.records import record_store
 from beacon.evaluate.run_file import load_run
 from beacon.formats import write_model
@@ -180,10 +180,10 @@ def test_a_folder_of_another_evaluation_is_refused(suite: Path, tmp_path: Path) 
 
 
 def test_two_processes_do_not_share_a_folder(suite: Path, tmp_path: Path) -> None:
-    with only_one(tmp_path):
+    with folder_lock(tmp_path):
         outcome = run("evaluate", suite.parent / "grid.uai", "-o", tmp_path, *SMALL)
     assert outcome.code == 1
-    assert f"another process is at work in {tmp_path}" in outcome.error
+    assert f"{tmp_path} is being worked on" in outcome.error
 
 
 def test_a_report_needs_an_evaluation(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from beacon.cli import (
     info,
     queries,
     report,
+    run,
     solve,
     train,
     tune,
@@ -56,7 +57,7 @@ def beacon(
 ) -> None:
     """Find the most probable explanation in a graphical model by fast local search.
 
-    New here? [bold]beacon demo[/bold] shows what it is for, in a few seconds.
+    New here? [bold]beacon demo[/bold] shows all of it, in a few minutes.
     """
     if context.invoked_subcommand is None:
         say(context.get_help())
@@ -75,6 +76,7 @@ for verb in (
     tune.tune,
     evaluate.evaluate,
     report.report,
+    run.run,
     demo.demo,
 ):
     app.command()(verb)

@@ -55,9 +55,9 @@ def collect(
     check_writable(target)
     model = read_model(model_file)
     queries = QuerySet.load(query_file, model)
-    _load_search(teacher, quiet)
+    load_teacher(teacher, quiet)
     began = perf_counter()
-    collected = _collect(target, quiet, model, queries, settings, seed=seed, jobs=jobs)
+    collected = collect_into(target, quiet, model, queries, settings, seed=seed, jobs=jobs)
     summary = _summary(target, collected, settings, perf_counter() - began)
     if json:
         say_json(summary)
@@ -65,13 +65,16 @@ def collect(
         say(one_line(_in_words(summary)))
 
 
-def _load_search(teacher: str, quiet: bool) -> None:
+def load_teacher(teacher: str, quiet: bool) -> None:
+    """Load the kernels that finding references takes."""
     from beacon.search.strategy import Auto, GlsPlus  # noqa: PLC0415
 
     load_kernels(GlsPlus() if teacher == "gls+" else Auto(), quiet)
 
 
-def _collect(target: str, quiet: bool, model: Any, queries: Any, settings: Any, **more: Any) -> Trajectories:
+def collect_into(
+    target: str, quiet: bool, model: Any, queries: Any, settings: Any, **more: Any
+) -> Trajectories:
     """Collect with a progress bar, and say how to go on if it is interrupted."""
     from beacon.learn.collect import collect as collect_trajectories  # noqa: PLC0415
 

@@ -1,118 +1,153 @@
-"""``beacon demo``: a first look, on a bundled model."""
+"""``beacon demo``: what Beacon is for, and what learning adds to it, on a bundled model."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from beacon.cli.console import say
-from beacon.cli.kernels import load_kernels
-from beacon.cli.options import DEFAULT_METHOD
-from beacon.cli.progress import ProgressBar
-from beacon.cli.search_settings import chosen_strategy
+import typer
+
+from beacon.cli.console import one_line, say
+from beacon.cli.options import OUTPUT, Quiet
+from beacon.errors import BeaconError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from beacon.cli.pipeline_settings import RunSettings
+    from beacon.evaluate.results import Kind, Results
+    from beacon.model.graphical_model import GraphicalModel
 
-    from beacon.cli.patient import Patient
-    from beacon.search.result import Result
+MODEL_FILE, PICTURE = "clinic.bif", "demo.png"
+COUNT = 800
+TEACHER_STEPS = 20_000
+STEPS, SECONDS = (50, 200, 1000, 4000), (0.001, 0.003, 0.01, 0.03)
 
-SEED = 3
-SEARCH_SECONDS = 2.0
-NUM_PRESENT, NUM_ABSENT = 10, 12
-
-INTRODUCTION = """\
-A clinic knows how {diseases} diseases cause {findings} findings: a Bayesian network of {variables} variables.
-A patient comes in: {present} findings are seen, {absent} are ruled out, everything else is unknown.
-Which diseases, and which values of all other unknowns, are together the most probable explanation?
+LEARNING = """
+A clinic sees many patients: the same network is asked again and again, with other observations each time.
+So Beacon learns from {count} simulated queries that observe a random 5 to 20 % of the variables: it searches
+each for long, trains a small network (the guide) to tell the values found there from the observations alone,
+and finds out on queries kept apart how the guide is used best. Then the test queries are searched with and
+without it, from the same random starts. (What is in {folder} already is not done again.)
 """
 
+METHODS = """
+greedy, gls+ and auto search without the guide; beacon-gls+ is gls+ from the same random starts with the
+guide's say in every move; beacon uses the guide as tuning found best: {best}.
+Every impossible part (zero factor) of an assignment counts {log_zero:g}: hence the thousands. Steps are the
+same on every machine, times are not; the guide's own time is counted.
+{words}"""
+
 NEXT = """
+In {folder}:
+  {page:<14} all tables and curves, query by query: open it in a browser
+  {picture:<14} how fast the methods come close to the best known
+  guide          the guide, ready to be used
 What to try next:
-  beacon generate diagnosis -o clinic.bif --seed 23 --set num_diseases=40 --set leak=0.001
-                                                     make a network of this kind
-  beacon info clinic.bif                             see what it is like
-  beacon solve clinic.bif -e fever=yes -e cough=yes  ask your own question
-  beacon --help                                      everything else"""
+  beacon solve {model} --guide {guide} -e fever=yes -e cough=yes
+  beacon run MODEL -o DIR       the same for a model of your own
+  beacon --help                 everything else"""
 
 
-def demo() -> None:
-    """Diagnose a patient with a bundled network: what Beacon is for, in a few seconds.
+def demo(
+    *,
+    out: Annotated[
+        str,
+        typer.Option("-o", "--out", metavar="DIR", rich_help_panel=OUTPUT, help="Folder for what it makes."),
+    ] = "beacon-demo",
+    quiet: Quiet = False,
+) -> None:
+    """Diagnose a patient with a bundled network, then learn from many: search with and without a guide.
+
+    Takes a few minutes on two cores the first time, when kernels are compiled, and about one after that.
 
     Example:  beacon demo
     """
+    from beacon.cli.demo_story import tell_story  # noqa: PLC0415
+    from beacon.cli.pipeline import Job  # noqa: PLC0415
+    from beacon.cli.run import run_pipeline  # noqa: PLC0415
+    from beacon.evaluate.results import Results  # noqa: PLC0415
+    from beacon.model.families import demo_model  # noqa: PLC0415
+    from beacon.report.budgets import write_picture  # noqa: PLC0415
+
+    folder, model = Path(out), demo_model()
+    _make_ready(folder, model)
+    tell_story(model)
+    say(LEARNING.format(count=COUNT, folder=one_line(out)))
+    job = Job(str(folder / MODEL_FILE), folder, demo_settings(), quiet=quiet)
+    stages = run_pipeline(job, redo=True, tell=lambda line: say(one_line(line)))
+    tuned = stages["tune"]["summary"].partition(": ")[2]
+    results = Results.load(folder)
+    write_picture(results, folder / PICTURE)
+    _show(results)
+    say(METHODS.format(best=tuned, log_zero=results.records[0].log_zero, words=in_words(results)))
+    places = {"model": folder / MODEL_FILE, "guide": folder / "guide"}
+    words = {name: one_line(str(place)) for name, place in places.items()}
+    say(NEXT.format(folder=one_line(out), page="report.html", picture=PICTURE, **words))
+
+
+def demo_settings() -> RunSettings:
+    """A run that takes about a minute."""
+    from beacon.cli.pipeline_settings import EvaluateSettings, RunSettings  # noqa: PLC0415
+    from beacon.learn.collect import CollectSettings  # noqa: PLC0415
+    from beacon.learn.fast_settings import FastSettings  # noqa: PLC0415
+    from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
+    from beacon.learn.tune import TuneSettings  # noqa: PLC0415
+    from beacon.query.query_set import QuerySettings  # noqa: PLC0415
+
+    return RunSettings(
+        count=COUNT,
+        queries=QuerySettings(),
+        collect=CollectSettings(TeacherSettings(steps=TEACHER_STEPS), steps=0),  # no walks: see the guide
+        preset="fast",
+        train=FastSettings(),
+        tune=TuneSettings(seconds=(), steps=STEPS, queries=16),
+        evaluate=EvaluateSettings(steps=STEPS, seconds=SECONDS),
+    )
+
+
+def _make_ready(folder: Path, model: GraphicalModel) -> None:
+    """Put the model into the folder; refuse one that holds anything but an earlier demo."""
+    from beacon.cli.evaluate import results_folder  # noqa: PLC0415
+    from beacon.evaluate.run_file import FILE  # noqa: PLC0415
+    from beacon.formats import read_model, write_model  # noqa: PLC0415
+
+    results_folder(str(folder))
+    file = folder / MODEL_FILE
+    others = sorted(name for name in os.listdir(folder) if name != MODEL_FILE and not name.startswith("."))
+    is_demo = file.exists() and read_model(file).fingerprint == model.fingerprint
+    if (file.exists() and not is_demo) or (others and not (is_demo and (folder / FILE).exists())):
+        found = others[0] if others else MODEL_FILE
+        raise BeaconError(
+            f"{folder} holds other things ({found}) than an earlier demo; choose another folder with -o DIR"
+        )
+    if not is_demo:
+        write_model(model, file)
+
+
+def _show(results: Results) -> None:
     from rich.console import Console  # noqa: PLC0415
 
-    from beacon.cli.patient import simulate_patient  # noqa: PLC0415
-    from beacon.model.families import demo_model  # noqa: PLC0415
-    from beacon.search.solve import solve  # noqa: PLC0415
-    from beacon.search.stop import MaxRuntime  # noqa: PLC0415
+    from beacon.report.budgets import budget_table  # noqa: PLC0415
+    from beacon.report.tables import as_rich  # noqa: PLC0415
 
-    patient = simulate_patient(demo_model(), SEED, NUM_PRESENT, NUM_ABSENT)
-    say(_introduction(patient))
-    strategy = chosen_strategy(DEFAULT_METHOD, None)
-    load_kernels(strategy)
-    with ProgressBar(f"searching for {SEARCH_SECONDS:g} s", None):
-        result = solve(patient.model, patient.evidence, strategy=strategy, stop=MaxRuntime(SEARCH_SECONDS))
     console = Console(highlight=False)
-    console.print(_findings_table(patient), _diseases_table(result, patient), sep="\n")
-    say(_conclusion(result, patient))
-    say(NEXT)
+    for kind in ("step", "second"):
+        console.print(as_rich(budget_table(results, results.networks[0], kind)))
 
 
-def _introduction(patient: Patient) -> str:
-    from beacon.cli.patient import NO, YES, diseases_of, findings_of  # noqa: PLC0415
+def in_words(results: Results) -> str:
+    """What the first and the last column say of gls+ without and with the guide."""
+    from beacon.report.naming import amount  # noqa: PLC0415
+    from beacon.report.tables import duration, written  # noqa: PLC0415
 
-    return INTRODUCTION.format(
-        diseases=len(diseases_of(patient.model)),
-        findings=len(findings_of(patient.model)),
-        variables=patient.model.num_variables,
-        present=len(patient.seen(YES)),
-        absent=len(patient.seen(NO)),
-    )
-
-
-def _findings_table(patient: Patient) -> Table:
-    from beacon.cli.patient import NO, YES  # noqa: PLC0415
-
-    table = _table("What the doctor knows", "seen", "ruled out")
-    table.add_row(_listed(patient.seen(YES)), _listed(patient.seen(NO)))
-    return table
-
-
-def _diseases_table(result: Result, patient: Patient) -> Table:
-    from beacon.cli.patient import explained_findings  # noqa: PLC0415
-
-    table = _table("The most probable explanation", "disease", "causes")
-    for disease, findings in explained_findings(result, patient).items():
-        table.add_row(_readable(disease) or "(no disease needed)", _listed(findings))
-    return table
-
-
-def _conclusion(result: Result, patient: Patient) -> str:
-    from beacon.cli.patient import names_of_ill  # noqa: PLC0415
-
-    truth = names_of_ill(patient.model, patient.truth)
-    found = set(truth) & set(names_of_ill(patient.model, result.assignment))
-    speed = result.steps / max(result.seconds, 1e-9)
-    return (
-        f"The patient is simulated, so the truth is known: {_listed(truth)}.\n"
-        f"The explanation names {len(found)} of these {len(truth)} diseases.\n"
-        f"\n"
-        f"Log score {result.log_score:.4f}, found after {result.trace.seconds[-1]:.3f} s. "
-        f"The search made {result.steps:,} steps\n"
-        f"of {result.method} in {result.seconds:.1f} s, {speed:,.0f} a second, and found nothing better."
-    )
-
-
-def _table(title: str, *columns: str) -> Table:
-    from rich.table import Table  # noqa: PLC0415
-
-    return Table(*columns, title=title, title_justify="left")
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(_readable, names))
-
-
-def _readable(name: str) -> str:
-    return name.replace("_", " ")
+    network = results.networks[0]
+    kinds: tuple[Kind, Kind] = ("step", "second")
+    lines = []
+    for kind, budget in ((kind, results.budgets(kind)[place]) for kind in kinds for place in (0, -1)):
+        after = f"{amount(kind, budget)} steps" if kind == "step" else duration(budget)
+        plain, guided = (
+            written(float((results.best(network) - results.scores(network, method, kind, budget)).mean()))
+            for method in ("gls+", "beacon")
+        )
+        lines.append(f"After {after}, gls+ is {plain} below the best known on average, and beacon {guided}.")
+    return "\n".join(lines)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from beacon.cli import evaluate_options as options
 from beacon.cli.console import note, one_line, say, warn
 from beacon.cli.evaluate_networks import Loaded, Problem, load_problem, network_facts, problems_of
-from beacon.cli.only_one import only_one
+from beacon.cli.folder_lock import folder_lock
 from beacon.cli.options import Quiet, Seed
 from beacon.cli.progress import ProgressBar
 from beacon.errors import BeaconError
@@ -67,8 +67,8 @@ def evaluate(
     weights = options.listed_numbers("--lambdas", lambdas, float)
     chosen = Chosen(names, weights, propagate, {"daoopt": daoopt} if daoopt else {}, split, limit, count)
     problems, missing = problems_of(model_file, query_file, guide, suite, data, options.listed(only))
-    folder = _folder(out)
-    with only_one(folder):
+    folder = results_folder(out)
+    with folder_lock(folder):
         evaluation = Evaluation(folder, plan, chosen, quiet)
         for absent in missing:
             warn(f"{absent['name']}: no file {absent['file']} in {data}; to be had from {absent['source']}")
@@ -104,7 +104,7 @@ class Evaluation:
 
         check_names(chosen.names)
         self.folder, self.plan, self.chosen, self.quiet = folder, plan, chosen, quiet
-        self.run = open_run(folder, self._settings())
+        self.run = open_run(folder, evaluation_settings(plan, chosen))
         self.session = new_session(" ".join(["beacon", *sys.argv[1:]]), plan.threads)
         self.run["sessions"].append(self.session)
         self.store, self.drift = record_store(folder), drift_store(folder)
@@ -117,7 +117,7 @@ class Evaluation:
 
         loaded = load_problem(problem, self.folder, self.chosen)
         network, queries, _ = loaded
-        methods = self._methods(network, problem)
+        methods = self.methods(network, problem)
         self._note(loaded, methods, problem)
 
         def count(what: str) -> None:
@@ -143,19 +143,8 @@ class Evaluation:
         self.session["load"].append(load_average())
         save_run(self.folder, self.run)
 
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "steps": list(self.plan.budget.steps),
-            "seconds": list(self.plan.budget.seconds),
-            "split": self.chosen.split,
-            "propagate": self.chosen.propagate,
-            "drift_steps": self.plan.drift_steps,
-            "seeds": list(self.plan.seeds),
-            "limit": self.chosen.limit,
-            "count": self.chosen.count,
-        }
-
-    def _methods(self, network: Network, problem: Problem) -> list[Method]:
+    def methods(self, network: Network, problem: Problem) -> list[Method]:
+        """The methods that are measured on a network."""
         from beacon.evaluate.catalog import make_methods  # noqa: PLC0415
 
         return make_methods(
@@ -184,6 +173,20 @@ class Evaluation:
         follow_network(network, queries, methods, self.plan, DriftTask(self.drift, references), count)
 
 
+def evaluation_settings(plan: Plan, chosen: Chosen) -> dict[str, Any]:
+    """What ``run.json`` says of the measurement."""
+    return {
+        "steps": list(plan.budget.steps),
+        "seconds": list(plan.budget.seconds),
+        "split": chosen.split,
+        "propagate": chosen.propagate,
+        "drift_steps": plan.drift_steps,
+        "seeds": list(plan.seeds),
+        "limit": chosen.limit,
+        "count": chosen.count,
+    }
+
+
 def _plan(
     steps: str, seconds: str, time: float | None, seeds: int, seed: int, threads: int | None, drift: int
 ) -> Plan:
@@ -198,7 +201,8 @@ def _plan(
     return Plan(Budget(counts, times), tuple(range(seed, seed + seeds)), num_threads(threads), drift)
 
 
-def _folder(out: str) -> Path:
+def results_folder(out: str) -> Path:
+    """The folder, made if it is not there."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise BeaconError(f"cannot write {out}: it is a file, and a folder is needed")

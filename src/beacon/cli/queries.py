@@ -42,14 +42,14 @@ def queries(
 
     check_writable(out)
     model = read_model(model_file)
-    _load_search(model, quiet)
+    load_sampling(model, quiet)
     with ProgressBar(f"sampling {count:,} queries", None, quiet):
         made = sample_queries(model, count, seed, query_ratio=query_ratio)
         made.save(out)
-    say(one_line(f"wrote {out}: {_summary(made)}"))
+    say(one_line(f"wrote {out}: {summary_of(made)}"))
 
 
-def _load_search(model: GraphicalModel, quiet: bool) -> None:
+def load_sampling(model: GraphicalModel, quiet: bool) -> None:
     """GLS+ is needed where sampling has to begin at a possible assignment: with zeros, not Bayesian."""
     from beacon.model.bayes import child_of_factors  # noqa: PLC0415
 
@@ -59,7 +59,8 @@ def _load_search(model: GraphicalModel, quiet: bool) -> None:
         load_kernels(GlsPlus(), quiet)
 
 
-def _summary(made: QuerySet) -> str:
+def summary_of(made: QuerySet) -> str:
+    """A query set in words."""
     from beacon.query.query_set import SPLITS  # noqa: PLC0415
 
     splits = ", ".join(f"{len(made.split(name)):,} {name}" for name in SPLITS)

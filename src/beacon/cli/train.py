@@ -130,7 +130,7 @@ def train(
             batch=batch,
             state_file=f"{out}{UNFINISHED}",
             tensorboard=tensorboard,
-            on_epoch=lambda record: bar.note(_epoch_line(record)),
+            on_epoch=lambda record: bar.note(epoch_line(record)),
         )
     if is_leader():
         guide.save(out)
@@ -161,7 +161,8 @@ def _trajectories(
         return collected(model, queries, seed, lambda done, _: bar.reach(done))
 
 
-def _epoch_line(record: dict[str, Any]) -> str:
+def epoch_line(record: dict[str, Any]) -> str:
+    """An epoch in words."""
     parts = [
         f"epoch {record['epoch']}: loss {record['train_loss']:.4f}",
         f"on validation queries {record['validation_loss']:.4f}",

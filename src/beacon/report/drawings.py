@@ -26,8 +26,8 @@ class Plot:
 
     key: str
     caption: str
-    draw: Callable[[], Any]
-    """Returns axes."""
+    draw: Callable[..., Any]
+    """Draws into ``ax``, or into a figure of its own, and returns the axes."""
 
     @cached_property
     def axes(self) -> Any:

@@ -1,0 +1,106 @@
+"""How the demo begins: one patient, diagnosed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beacon.cli.console import say
+from beacon.cli.kernels import load_kernels
+from beacon.cli.options import DEFAULT_METHOD
+from beacon.cli.progress import ProgressBar
+from beacon.cli.search_settings import chosen_strategy
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from beacon.cli.patient import Patient
+    from beacon.model.graphical_model import GraphicalModel
+    from beacon.search.result import Result
+
+SEED = 3
+SEARCH_SECONDS = 1.0
+NUM_PRESENT, NUM_ABSENT = 10, 12
+
+INTRODUCTION = """\
+A clinic knows how {diseases} diseases cause {findings} findings: a Bayesian network of {variables} variables.
+A patient comes in: {present} findings are seen, {absent} are ruled out, everything else is unknown.
+Which diseases, and which values of all other unknowns, are together the most probable explanation?
+"""
+
+
+def tell_story(model: GraphicalModel) -> None:
+    """Simulate a patient, search for the explanation of what a doctor sees, and show it."""
+    from rich.console import Console  # noqa: PLC0415
+
+    from beacon.cli.patient import simulate_patient  # noqa: PLC0415
+    from beacon.search.solve import solve  # noqa: PLC0415
+    from beacon.search.stop import MaxRuntime  # noqa: PLC0415
+
+    patient = simulate_patient(model, SEED, NUM_PRESENT, NUM_ABSENT)
+    say(_introduction(patient))
+    strategy = chosen_strategy(DEFAULT_METHOD, None)
+    load_kernels(strategy)
+    with ProgressBar(f"searching for {SEARCH_SECONDS:g} s", None):
+        result = solve(patient.model, patient.evidence, strategy=strategy, stop=MaxRuntime(SEARCH_SECONDS))
+    console = Console(highlight=False)
+    console.print(_findings_table(patient), _diseases_table(result, patient), sep="\n")
+    say(_conclusion(result, patient))
+
+
+def _introduction(patient: Patient) -> str:
+    from beacon.cli.patient import NO, YES, diseases_of, findings_of  # noqa: PLC0415
+
+    return INTRODUCTION.format(
+        diseases=len(diseases_of(patient.model)),
+        findings=len(findings_of(patient.model)),
+        variables=patient.model.num_variables,
+        present=len(patient.seen(YES)),
+        absent=len(patient.seen(NO)),
+    )
+
+
+def _findings_table(patient: Patient) -> Table:
+    from beacon.cli.patient import NO, YES  # noqa: PLC0415
+
+    table = _table("What the doctor knows", "seen", "ruled out")
+    table.add_row(_listed(patient.seen(YES)), _listed(patient.seen(NO)))
+    return table
+
+
+def _diseases_table(result: Result, patient: Patient) -> Table:
+    from beacon.cli.patient import explained_findings  # noqa: PLC0415
+
+    table = _table("The most probable explanation", "disease", "causes")
+    for disease, findings in explained_findings(result, patient).items():
+        table.add_row(_readable(disease) or "(no disease needed)", _listed(findings))
+    return table
+
+
+def _conclusion(result: Result, patient: Patient) -> str:
+    from beacon.cli.patient import names_of_ill  # noqa: PLC0415
+
+    truth = names_of_ill(patient.model, patient.truth)
+    found = set(truth) & set(names_of_ill(patient.model, result.assignment))
+    speed = result.steps / max(result.seconds, 1e-9)
+    return (
+        f"The patient is simulated, so the truth is known: {_listed(truth)}.\n"
+        f"The explanation names {len(found)} of these {len(truth)} diseases.\n"
+        f"\n"
+        f"Log score {result.log_score:.4f}, found after {result.trace.seconds[-1]:.3f} s. "
+        f"The search made {result.steps:,} steps\n"
+        f"of {result.method} in {result.seconds:.1f} s, {speed:,.0f} a second, and found nothing better."
+    )
+
+
+def _table(title: str, *columns: str) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+
+    return Table(*columns, title=title, title_justify="left")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(_readable, names))
+
+
+def _readable(name: str) -> str:
+    return name.replace("_", " ")

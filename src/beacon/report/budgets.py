@@ -1,0 +1,66 @@
+"""One network at a glance: how far the methods are from the best known at every budget."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+import numpy as np
+
+from beacon.errors import BeaconError
+from beacon.evaluate.metrics import Floats, mean_of
+from beacon.evaluate.results import Kind, Results
+from beacon.report.drawings import anytime_plots
+from beacon.report.figure import drawing_style
+from beacon.report.naming import amount, main_methods
+from beacon.report.tables import Cell, Table, digits_of, duration, label, mark_best, number, written
+
+
+def budget_table(results: Results, network: str, kind: Kind) -> Table:
+    """Mean difference to the best known log score of each query: a row a method, a column a budget."""
+    methods, best = main_methods(results), results.best(network)[None]
+    columns = [
+        mark_best(
+            [_difference_cell(best - results.scores(network, m, kind, budget)) for m in methods],
+            largest=False,
+        )
+        for budget in results.budgets(kind)
+    ]
+    rows = [(label(method), *(column[k] for column in columns)) for k, method in enumerate(methods)]
+    headings = [amount(kind, b) if kind == "step" else duration(b) for b in results.budgets(kind)]
+    return Table(
+        f"differences-{kind}s",
+        f"Below the best known, by {'steps' if kind == 'step' else 'time'}",
+        ("method", *headings),
+        tuple(rows),
+        f"Difference of log scores, mean over {len(results.queries(network)):,} test queries; 0 is best.",
+    )
+
+
+def _difference_cell(differences: Floats) -> Cell:
+    mean = mean_of(differences)
+    if not mean.num_finite:
+        return number(np.inf if mean.num_infinite else np.nan)
+    extra = f"+{mean.num_infinite}" if mean.num_infinite else ""
+    return Cell(written(mean.mean, digits_of(mean.mean)), mean.mean, detail=extra)
+
+
+def write_picture(results: Results, path: Path) -> None:
+    """The anytime curves of the first network, over steps and over seconds, as one PNG file."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}.tmp")
+    plots = anytime_plots(results)[:2]
+    with drawing_style():
+        figure = Figure(figsize=(4.6 * len(plots), 3.4), layout="constrained")
+        axes = figure.subplots(1, len(plots), squeeze=False)[0]
+        for plot, ax in zip(plots, axes, strict=True):
+            plot.draw(ax=ax)
+        try:
+            figure.savefig(temporary, format="png", dpi=150, facecolor="white")
+            os.replace(temporary, path)
+        except OSError as error:
+            raise BeaconError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+        finally:
+            temporary.unlink(missing_ok=True)
