@@ -176,10 +176,10 @@ def test_a_small_file_cannot_ask_for_a_huge_table(num_parents: int, problem: str
 
 @pytest.mark.parametrize("piece", ["/* ", '" \\" ', "// ", '""', "/", "(", "{", "variable "])
 def test_repeated_pieces_are_cut_in_linear_time(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FormatError):
         read("variable x { property " + piece * 100_000)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @st.composite
@@ -250,9 +250,9 @@ def test_published_networks_read_fast_and_survive_writing(
     benchmark_files: Path, name: str, num_variables: int
 ) -> None:
     text = read_text(benchmark_files / "bif" / f"{name}.bif.xz")
-    start = time.perf_counter()
+    start = time.process_time()
     model = read(text)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
     assert model.num_variables == model.num_factors == num_variables
     again = read(bif.write(model))
     assert (again.names, again.labels) == (model.names, model.labels)

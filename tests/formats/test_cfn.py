@@ -210,10 +210,10 @@ def test_many_small_functions_cannot_ask_for_a_huge_model(
 
 @pytest.mark.parametrize("piece", ['" \\" ', "// ", "#", '""', "[", "/", "a 2 "])
 def test_repeated_pieces_are_cut_in_linear_time(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FormatError):
         read("{{p <1} {" + piece * 100_000)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def in_json(model: GraphicalModel) -> str:
