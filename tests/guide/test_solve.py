@@ -10,6 +10,7 @@ import beacon
 from beacon.errors import UsageError
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
+from beacon.guide.guided_batch import GuidedBatch
 from beacon.guide.solve import solve, solve_many
 from beacon.guide.trivial import OracleGuide
 from beacon.guide.use import GuideUse
@@ -126,3 +127,12 @@ def test_tree_moves_cannot_be_guided_move_by_move(strategy: str) -> None:
     guide = FastGuide(GRID, random_weights(GRID))
     with pytest.raises(UsageError, match="only 'greedy' and 'gls\\+' heed a guide's scores"):
         solve(GRID, guide=guide, use=GuideUse(weight=0.5), strategy=strategy, stop=STOP)
+
+
+def test_a_guide_of_states_is_asked_about_the_start_that_is_searched_from() -> None:
+    use = GuideUse("random", 0.5)
+    batch = GuidedBatch(GRID, QUERIES, CountingGuide(GRID), use, "gls+")
+    batch.run_until(STOP)
+    solved = solve_many(GRID, QUERIES, guide=CountingGuide(GRID), use=use, stop=STOP)
+    assert [r.assignment.tolist() for r in solved] == [r.assignment.tolist() for r in batch.results]
+    assert [r.trace.scores.tolist() for r in solved] == [r.trace.scores.tolist() for r in batch.results]

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from tests.learn.collecting import collected, model, queries
+
+__all__ = ["collected", "model", "queries"]
+
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> Iterator[None]:

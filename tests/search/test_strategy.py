@@ -249,3 +249,13 @@ def test_the_penalty_weight_of_tables_that_distinguish_nothing_is_one(
     domain_sizes: list[int], tables: list[tuple[tuple[int, ...], list[float]]]
 ) -> None:
     assert weight_of(domain_sizes, tables) == 1.0
+
+
+def test_penalties_that_fade_too_fast_to_leave_an_optimum_end_the_search() -> None:
+    both_or_none = np.array([[0.0, -np.inf], [-np.inf, 0.5]])
+    ring = GraphicalModel.from_tables([2] * 6, [((i, (i + 1) % 6), both_or_none) for i in range(6)])
+    fading = GlsPlus(3.0, smoothing=0.5, smoothing_interval=3)
+    result = solve(ring, strategy=fading, start=[0] * 6, stop=MaxSteps(200))
+    assert (result.stop, result.steps) == ("stalled", 0)
+    lasting = GlsPlus(3.0, smoothing=1.0)
+    assert solve(ring, strategy=lasting, start=[0] * 6, stop=MaxSteps(200)).log_score == 3.0

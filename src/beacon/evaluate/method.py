@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -70,9 +69,8 @@ class Network:
         """An assignment's floored score and zero factors, recomputed from the model; -inf for none."""
         if assignment is None:
             return -np.inf, 0
-        log_potentials = self.model.log_potentials(assignment)
-        zeros = int(np.count_nonzero(np.isneginf(log_potentials)))
-        return math.fsum(np.maximum(log_potentials, self.flat.log_zero)), zeros
+        score = self.model.floored_log_score(assignment, self.flat.log_zero)
+        return score, self.model.num_zero_factors(assignment)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from beacon.guide.guide import Guide, States
 from beacon.guide.moves import Moves
 from beacon.guide.start import starts_from_scores
 from beacon.guide.use import GuideUse
-from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.evidence import Evidence, observed_rows, resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.batch import SearchBatch
 from beacon.search.result import Result
@@ -71,9 +71,9 @@ class GuidedBatch:
             threads=threads,
             yielding_start=yielding_start or use.start == "guide",
         )
-        scores_last = use.refresh == 0 or isinstance(guide, EvidenceGuide)
-        self._intervals = [math.inf if scores_last else float(use.refresh)] * len(evidences)
-        self._due = [math.inf if scores_last else 0.0] * len(evidences)  # the step of the next scoring
+        is_asked_once = scores_last(guide, use)
+        self._intervals = [math.inf if is_asked_once else float(use.refresh)] * len(evidences)
+        self._due = [math.inf if is_asked_once else 0.0] * len(evidences)  # the step of the next scoring
         seconds = perf_counter() - began
         self.setup_seconds = seconds / max(1, len(evidences))
         self._charge(range(len(evidences)), seconds)
@@ -147,6 +147,11 @@ class GuidedBatch:
             self.batch.searches[query].charge(seconds / len(queries))
 
 
+def scores_last(guide: Guide, use: GuideUse) -> bool:
+    """Do a guide's first scores stay in use for good?"""
+    return use.refresh == 0 or isinstance(guide, EvidenceGuide)
+
+
 def _whole(interval: float) -> float:
     return interval if math.isinf(interval) else math.floor(interval)
 
@@ -174,14 +179,6 @@ def guided_start(
     model: GraphicalModel, evidences: Sequence[dict[int, int]], guide: Guide, given: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Where the guide would begin, given starts, and the scores that say so."""
-    states = States(given, observed_in(evidences, model.num_variables))
+    states = States(given, observed_rows(evidences, model.num_variables))
     scores = guide.score(states)
     return starts_from_scores(Moves.of(model), guide, scores, states), scores
-
-
-def observed_in(evidences: Sequence[dict[int, int]], num_variables: int) -> NDArray[np.bool_]:
-    """[queries, variables] whether a variable is evidence."""
-    rows = np.zeros((len(evidences), num_variables), dtype=np.bool_)
-    for row, evidence in zip(rows, evidences, strict=True):
-        row[list(evidence)] = True
-    return rows

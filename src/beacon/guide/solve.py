@@ -14,11 +14,12 @@ from beacon.errors import UsageError
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide
-from beacon.guide.guided_batch import GuidedBatch, given_starts, guided_start
+from beacon.guide.guided_batch import GuidedBatch, given_starts, guided_start, scores_last
 from beacon.guide.use import GuideUse
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search import solve as unguided
+from beacon.search.guided_run import GUIDED_STRATEGIES
 from beacon.search.result import Result
 from beacon.search.search import Search
 from beacon.search.solve import DEFAULT_STOP
@@ -32,7 +33,6 @@ GuidedStart = Literal["guide"] | Start
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
 MAX_BATCH = 256
-GUIDED_STRATEGIES = ("greedy", "gls+")  # those that choose single moves
 
 
 def solve(
@@ -152,10 +152,15 @@ class _GuidedJob:
     options: dict[str, Any]
 
     def solve(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
-        is_scored_once = self.use.refresh == 0 or isinstance(self.guide, EvidenceGuide)
-        if not self.use.guidance.is_heeded or is_scored_once:
+        if self._can_score_first or not self.use.guidance.is_heeded:
             return self._score_once(evidences)
         return self._in_step(evidences)
+
+    @property
+    def _can_score_first(self) -> bool:
+        """Can the guide say all it has to say before the searches are at their starts?"""
+        is_asked_once = scores_last(self.guide, self.use)
+        return is_asked_once and (self.use.start == "guide" or isinstance(self.guide, EvidenceGuide))
 
     def _score_once(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
         """Ask the guide about all queries at once; after that each search is on its own."""

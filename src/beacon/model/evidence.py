@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from beacon.errors import EvidenceError
 from beacon.model.graphical_model import GraphicalModel
@@ -101,3 +104,11 @@ def _listed(labels: tuple[str, ...], most: int = 12) -> str:
 def _suggestion(name: str, names: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1)
     return f"; did you mean {close[0]!r}?" if close else "; `beacon info MODEL --variables` lists them"
+
+
+def observed_rows(evidences: Sequence[Mapping[int, int]], num_variables: int) -> NDArray[np.bool_]:
+    """[queries, variables] whether a variable is evidence."""
+    rows = np.zeros((len(evidences), num_variables), dtype=np.bool_)
+    for row, evidence in zip(rows, evidences, strict=True):
+        row[list(evidence)] = True
+    return rows

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.evidence import Evidence, observed_rows, resolve_evidence
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.guidance import Guidance, as_guidance, checked_scores
@@ -121,10 +121,7 @@ class SearchBatch:
     @cached_property
     def observed(self) -> NDArray[np.bool_]:
         """[queries, variables] whether a variable is evidence (as given: not what it implies)."""
-        rows = np.zeros((len(self.evidences), self.model.num_variables), dtype=np.bool_)
-        for row, evidence in zip(rows, self.evidences, strict=True):
-            row[list(evidence)] = True
-        return rows
+        return observed_rows(self.evidences, self.model.num_variables)
 
     @property
     def gains(self) -> NDArray[np.float64]:

@@ -19,9 +19,12 @@ from beacon.search.strategy import GlsPlus, Greedy, Strategy
 NO_PENALTIES = GlsPlus(penalty_weight=1.0)  # for Greedy: the kernel wants constants, and uses none of them
 
 
+GUIDED_STRATEGIES = (Greedy.name, GlsPlus.name)  # those that choose single moves
+
+
 def check_can_be_guided(strategy: Strategy) -> None:
     """Refuse strategies that do not choose single moves."""
-    if not isinstance(strategy, Greedy | GlsPlus):
+    if strategy.name not in GUIDED_STRATEGIES:
         raise UsageError(
             f"only 'greedy' and 'gls+' heed a guide's scores; the strategy is {strategy.name!r}: "
             "choose another, or leave the scores out"

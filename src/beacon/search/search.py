@@ -58,6 +58,7 @@ class Search:
         first_best(self.state)
         self._recorder = TraceRecorder()
         self._work = FIRST_WORK
+        self._last_step, self._optima_then = -1, 0
         self._advance: Callable[[Limits], int]
         self._recorder.fetch(self.state, 0, 0.0, 0.0)
 
@@ -120,11 +121,20 @@ class Search:
                 on_improvement(self)
             if verdict != RUNNING:
                 return REASONS[verdict]
+            if self._is_stuck():
+                return "stalled"
         return reason
 
     def charge(self, seconds: float) -> None:
         """Count time that was spent on this search elsewhere, such as a guide's."""
         self.seconds += seconds
+
+    def _is_stuck(self) -> bool:
+        """Have there been too many local optima since the last step?"""
+        steps, optima = self.steps, int(self.state.counters[0]["local_optima"])
+        if steps != self._last_step:
+            self._last_step, self._optima_then = steps, optima
+        return optima - self._optima_then > self.strategy.patience
 
     def _reason_to_stop(self, stop: Stop, cancelled: threading.Event | None, elapsed: float) -> str | None:
         if not self.state.is_free.any():

@@ -27,6 +27,10 @@ class Strategy(Protocol):
     growing: ClassVar[bool]
     """Does it make tree moves?"""
 
+    @property
+    def patience(self) -> float:
+        """So many local optima in a row without a step between them mean that no step will come."""
+
     def fitted(self, model: FlatModel) -> Strategy:
         """The same strategy with every setting that depends on the model filled in."""
 
@@ -44,6 +48,7 @@ class Greedy:
     name: ClassVar[str] = "greedy"
     penalising: ClassVar[bool] = False
     growing: ClassVar[bool] = False
+    patience: ClassVar[float] = math.inf  # its kernel counts restarts itself
 
     def fitted(self, model: FlatModel) -> Greedy:
         """No setting depends on the model."""
@@ -90,6 +95,16 @@ class GlsPlus:
         for name in ("smoothing_interval", "restart_interval", "restart_idle"):
             if not getattr(self, name) >= 0:
                 raise UsageError(f"{name} must be 0 or more; found {getattr(self, name)}")
+
+    @property
+    def patience(self) -> float:
+        """Fading penalties settle where as much fades as is added, perhaps too low to leave an optimum.
+
+        They are there after a few times ``smoothing_interval / (1 - smoothing)`` local optima.
+        """
+        if self.smoothing == 1 or self.smoothing_interval == 0:
+            return math.inf
+        return 1000 + 100 * self.smoothing_interval / (1 - self.smoothing)
 
     def fitted(self, model: FlatModel) -> GlsPlus:
         """Fill in the penalty weight."""
@@ -155,6 +170,7 @@ class Tree:
     name: ClassVar[str] = "tree"
     penalising: ClassVar[bool] = False
     growing: ClassVar[bool] = True
+    patience: ClassVar[float] = math.inf  # tree moves always make steps
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -204,6 +220,7 @@ class Auto:
     name: ClassVar[str] = "auto"
     penalising: ClassVar[bool] = True
     growing: ClassVar[bool] = True
+    patience: ClassVar[float] = math.inf  # tree moves always make steps
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
