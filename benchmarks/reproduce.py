@@ -70,7 +70,7 @@ def begin(task: Task, args: argparse.Namespace) -> subprocess.Popen[bytes]:
     command += [str(task.shard), "--run", str(args.run), "--data", str(args.data), "--jobs", str(task.cores)]
     command += ["--queries", str(args.queries), "--epochs", str(args.epochs), "--train-seconds"]
     command += [str(args.train_seconds), "--preset", args.preset, "--seed", str(args.seed)]
-    command += ["--max-steps", str(args.max_steps)]
+    command += ["--max-steps", str(args.max_steps), "--reference-steps", str(args.reference_steps)]
     threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with (folder / f"{task.stage}-{task.shard}.log").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **threads})
@@ -114,6 +114,7 @@ def main() -> None:
     parser.add_argument("--run", type=Path, required=True, help="folder for everything that is made")
     parser.add_argument("--models", nargs="+", default=list(ALL_MODELS))
     parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--reference-steps", type=int, default=100_000, help="of GLS+ for each reference")
     parser.add_argument("--preset", default="paper")
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--train-seconds", type=float, default=60.0, help="time after which no epoch begins")

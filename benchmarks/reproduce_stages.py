@@ -75,7 +75,7 @@ class Workshop:
 
 
 def prepare(shop: Workshop) -> None:
-    """Queries and references, as in the paper: GLS+ with restarts, 100,000 steps."""
+    """Queries and references, as in the paper: GLS+ with restarts."""
     from beacon.learn.collect import CollectSettings, collect  # noqa: PLC0415
     from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
 
@@ -83,11 +83,12 @@ def prepare(shop: Workshop) -> None:
     if not (shop.folder / "queries.parquet").exists():
         sample_queries(shop.model, shop.args.queries, shop.args.seed).save(shop.folder / "queries.parquet")
     sampled = perf_counter()
-    settings = CollectSettings(teacher=TeacherSettings(method="gls+", steps=100_000))
+    settings = CollectSettings(teacher=TeacherSettings(method="gls+", steps=shop.args.reference_steps))
     path = shop.folder / "trajectories.parquet"
     collect(shop.model, shop.queries, settings, seed=shop.args.seed, path=path, jobs=shop.args.jobs)
-    seconds = {"sampling": sampled - began, "collecting": perf_counter() - sampled, "jobs": shop.args.jobs}
-    shop.note("prepared", seconds)
+    facts = {"reference_steps": shop.args.reference_steps, "jobs": shop.args.jobs}
+    seconds = {"sampling": sampled - began, "collecting": perf_counter() - sampled}
+    shop.note("prepared", {**facts, **seconds})
 
 
 def train(shop: Workshop) -> None:
@@ -268,6 +269,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--reference-steps", type=int, default=100_000)
     parser.add_argument("--preset", default="paper")
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--train-seconds", type=float, default=60.0)
