@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cache
 
 import torch
 
@@ -43,3 +44,19 @@ def training_bytes(device: torch.device) -> int:
 def number_bytes(device: torch.device) -> int:
     """Bytes of a number in a matrix product there."""
     return 2 if device.type == "cuda" else 4
+
+
+@cache
+def can_fuse(device: torch.device) -> bool:
+    """Is it a GPU, and does torch find what it needs to compile for it (Triton and a C compiler)?"""
+    if device.type != "cuda":
+        return False
+    try:
+        torch.compile(_trial)(torch.zeros(8, device=device))
+    except Exception:  # whatever is missing, the network runs without
+        return False
+    return True
+
+
+def _trial(x: torch.Tensor) -> torch.Tensor:
+    return x.relu() + 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -53,12 +55,29 @@ class Tables(NamedTuple):
     """[2 · tokens, layers · 2 · embedding] its key and value in each layer; the second half as evidence."""
 
 
+def add_normalised(moves: Tensor, change: Tensor, norm_weight: Tensor, norm_bias: Tensor) -> Tensor:
+    """What a layer of attention leaves of a move."""
+    return F.layer_norm(moves + change, moves.shape[-1:], norm_weight, norm_bias).to(change.dtype)
+
+
+def add_residual(hidden: Tensor, change: Tensor, dropout: float) -> Tensor:
+    """What a block of the encoder leaves of a move."""
+    return hidden + F.dropout(F.relu(change), dropout, training=dropout > 0)
+
+
+@cache
+def compiled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The function as one kernel: between matrix products, moving numbers is all that takes time."""
+    return torch.compile(function, dynamic=True)
+
+
 class CrossAttention(nn.Module):
     """Moves look at the state: softmax(q·kᵀ)·v in several heads, added to the move and normalised."""
 
     def __init__(self, settings: NetworkSettings) -> None:
         super().__init__()
         self.heads = settings.heads
+        self.is_fused = False
         self.query = nn.Linear(settings.embedding, settings.embedding)
         self.out = nn.Linear(settings.embedding, settings.embedding)
         self.norm = nn.LayerNorm(settings.embedding)
@@ -67,8 +86,9 @@ class CrossAttention(nn.Module):
         """[states, moves, embedding]; no mask: every state has the same number of keys."""
         query, key, value = (self._per_head(x) for x in (query, key, value))
         attended = F.scaled_dot_product_attention(query, key, value)
-        added: Tensor = self.norm(moves + self.out(attended.transpose(1, 2).flatten(2)))
-        return added
+        add = compiled(add_normalised) if self.is_fused else add_normalised
+        change = self.out(attended.transpose(1, 2).flatten(2))
+        return add(moves, change, self.norm.weight, self.norm.bias)
 
     def _per_head(self, x: Tensor) -> Tensor:
         """[states, heads, tokens, embedding / heads]"""
@@ -82,17 +102,22 @@ class AttentionNetwork(nn.Module):
         super().__init__()
         size, layers = settings.embedding, settings.attention_layers
         self.settings = settings
+        self.is_fused = False
         self.tokens = nn.Embedding(num_tokens, size)
         self.evidence = nn.Parameter(torch.randn(size) if settings.evidence_flag else torch.zeros(size))
         self.keys_values = nn.Linear(size, layers * 2 * size, bias=False)  # softmax and `out` undo a bias
         self.attention = nn.ModuleList(CrossAttention(settings) for _ in range(layers))
         self.project = nn.Linear(2 * size, settings.width)
         self.blocks = nn.ModuleList(nn.Linear(settings.width, settings.width) for _ in range(settings.blocks))
-        self.dropout = nn.Dropout(settings.dropout)
         self.logit = nn.Linear(settings.width, 1)
         self.evidence.requires_grad_(settings.evidence_flag)
         if settings.token_bias:
             self.bias = nn.Embedding(num_tokens, 1, _weight=torch.zeros(num_tokens, 1))
+
+    def fuse(self) -> None:
+        """Compile what lies between matrix products, if :func:`beacon.guide.device.can_fuse`."""
+        for part in (self, *self.attention):
+            part.is_fused = True
 
     def tables(self) -> Tables:
         """Project every token once: there are far fewer of them than state and move tokens in a batch."""
@@ -111,8 +136,10 @@ class AttentionNetwork(nn.Module):
             query = layer.query(moves) if k else query  # type: ignore[operator]
             moves = layer(moves, query, looked_up[2 * k], looked_up[2 * k + 1])
         hidden = self.project(torch.cat([moves.to(raw.dtype), raw], dim=-1))
+        add = compiled(add_residual) if self.is_fused else add_residual
+        dropout = self.settings.dropout if self.training else 0.0
         for block in self.blocks:
-            hidden = hidden + self.dropout(F.relu(block(hidden)))
+            hidden = add(hidden, block(hidden), dropout)
         logits: Tensor = self.logit(hidden)
         if self.settings.token_bias:
             logits = logits + self.bias(move_tokens)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  (its name everywhere)
 from torch.nn.parallel import DistributedDataParallel
 
-from beacon.guide.device import autocast, number_bytes
+from beacon.guide.device import autocast, can_fuse, number_bytes
 from beacon.guide.network import AttentionNetwork
 from beacon.learn.dataset import Batch, Picks, TrajectoryStates
 from beacon.learn.ranks import Ranks
@@ -42,8 +42,8 @@ class Trainer:
         Whatever is random in an epoch depends on the seed and the epoch's number alone: training that goes
         on from a saved state gives the same network as training that never stopped.
         """
-        if self.settings.compile:
-            self.network.compile(dynamic=True)
+        if self.settings.compile and can_fuse(self.ranks.device):
+            self.network.fuse()
         forward = self.ranks.joined(self.network)
         try:
             while not state.is_finished(self.settings.epochs, self.settings.patience):

@@ -27,8 +27,8 @@ class TrainingSettings:
     """States of each validation query, the same in every epoch."""
     max_moves: int | None = None
     """Moves of a state that are trained on at most, spread evenly; None: all. Validation takes all."""
-    compile: bool = False
-    """Let torch compile the network first (CUDA; costs a minute, pays in long trainings)."""
+    compile: bool = True
+    """On a GPU, let torch compile what lies between matrix products, if it finds a compiler."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""
