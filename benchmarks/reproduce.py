@@ -47,16 +47,16 @@ def tasks_of(network: str, prepare_cores: int) -> list[Task]:
     tasks = [
         Task(network, "prepare", 0, prepare_cores, 0, ()),
         Task(network, "train", 0, 1, 0.5, ("prepare",)),
-        Task(network, "plain", 0, 1, 0, ("prepare",)),
+        Task(network, "fast", 0, 1, 0, ("prepare",)),
     ]
     for strategy in ("greedy", "gls+"):
         tasks.append(Task(network, f"tune-{strategy}", 0, 1, 0.1, ("train",)))
-        shards = [
+        tasks += [
             Task(network, f"follow-{strategy}", shard, 1, 0.1, (f"tune-{strategy}",))
             for shard in range(SHARDS)
         ]
-        tasks += shards
-    return [*tasks, Task(network, "sparse", 0, 1, 0.1, ("tune-gls+",))]
+    tasks.append(Task(network, "sparse", 0, 1, 0.1, ("tune-gls+",)))
+    return tasks + [Task(network, stage, 0, 1, 0, ("fast",)) for stage in ("plain", "long", "exact")]
 
 
 def ready(task: Task, run: Path) -> bool:
@@ -71,6 +71,7 @@ def begin(task: Task, args: argparse.Namespace) -> subprocess.Popen[bytes]:
     command += ["--queries", str(args.queries), "--epochs", str(args.epochs), "--train-seconds"]
     command += [str(args.train_seconds), "--preset", args.preset, "--seed", str(args.seed)]
     command += ["--max-steps", str(args.max_steps), "--reference-steps", str(args.reference_steps)]
+    command += ["--refresh", str(args.refresh)]
     threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with (folder / f"{task.stage}-{task.shard}.log").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **threads})
@@ -79,6 +80,7 @@ def begin(task: Task, args: argparse.Namespace) -> subprocess.Popen[bytes]:
 def drive(args: argparse.Namespace) -> None:
     """Keep the machine busy until all is done or time is up."""
     every = [task for network in args.models for task in tasks_of(network, args.prepare_cores)]
+    every = [task for task in every if task.stage in args.stages]
     waiting = [task for task in every if not is_done(args.run, task.network, task.stage, task.shard)]
     running: dict[Task, subprocess.Popen[bytes]] = {}
     deadline = monotonic() + 60 * args.minutes
@@ -124,9 +126,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-steps", type=int, default=STEPS[-1])
+    parser.add_argument("--refresh", type=int, default=1, help="steps between two scorings of the test runs")
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     args = parser.parse_args()
     assert set(args.models) <= set(ALL_MODELS), f"models are {', '.join(ALL_MODELS)}"
-    assert STAGES
     drive(args)
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 from beacon.evaluate.engine_method import EngineMethod
 from beacon.evaluate.guided_method import GuidedMethod
 from beacon.evaluate.method import Budget, Method, Network
+from beacon.evaluate.peer_method import PeerMethod
 from beacon.evaluate.protocol import Plan, evaluate_network, queries_of
 from beacon.evaluate.records import make_record, record_store
 from beacon.formats import read_model
@@ -23,8 +27,9 @@ from beacon.guide.checkpoint import load_guide
 from beacon.guide.solve import default_strategy, tuned_use
 from beacon.guide.use import GuideUse
 from beacon.learn.trajectories import Trajectories
-from beacon.learn.tune import TuneSettings, paper_trials, tune
+from beacon.learn.tune import Trial, mean_ranks, paper_trials, tune
 from beacon.model.flat import compile_model
+from beacon.peers.peer import find_peer
 from beacon.query.query_set import SPLITS, QuerySet, sample_queries
 from beacon.search.stop import MaxSteps
 from beacon.search.strategy import make_strategy
@@ -32,6 +37,11 @@ from beacon.search.strategy import make_strategy
 SHARDS = 4
 STEPS = (100, 200, 500, 1000, 2000, 4000)
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+LONG_QUERIES = 40  # test queries that are searched for a whole second
+EXACT_QUERIES = 2  # test queries that an exact solver gets a minute for
+CURVE_STEPS = (500, 1000, 2000, 4000)
+CURVE_QUERIES = 24  # validation queries that λ is chosen on
+CURVE_REFRESH = 20
 
 
 class Workshop:
@@ -65,13 +75,23 @@ class Workshop:
     def note(self, name: str, facts: Any) -> None:
         (self.folder / f"{name}.json").write_text(json.dumps(facts, indent=1))
 
-    def measure(self, group: str, methods: list[Method], budget: Budget) -> None:
-        """Run methods on the test queries, one core."""
-        place = self.folder / "results" / group
+    def measure(self, group: str, methods: list[Method], budget: Budget, count: int | None = None) -> None:
+        """Run methods on the test queries, or on the first of them, one core."""
+        place = self.folder / ("results" if count is None else f"first-{count}") / group
         place.mkdir(parents=True, exist_ok=True)
+        test = self.queries.split("test")
+        some = {name: getattr(test, name)[:count] for name in ("samples", "observed", "split_of_queries")}
         with record_store(place) as store:
             plan = Plan(budget, (self.args.seed,))
-            evaluate_network(self.network, self.queries.split("test"), methods, plan, store, print)
+            evaluate_network(self.network, replace(test, **some), methods, plan, store, print)
+
+    def note_run(self, stage: str, seconds: float) -> None:
+        """All that is needed to understand a stage's numbers and to make them again."""
+        settings = {
+            name: str(value) for name, value in vars(self.args).items() if name not in ("run", "data")
+        }
+        facts = {"settings": settings, "seconds": seconds, **machine_facts()}
+        self.note(f"run-{stage}-{self.args.shard}", facts)
 
 
 def prepare(shop: Workshop) -> None:
@@ -121,8 +141,17 @@ def train(shop: Workshop) -> None:
     shop.note("attention", facts)
 
 
-def plain(shop: Workshop) -> None:
-    """What needs no GPU: unguided search, the fast guide, its tuning, and all of them on test queries."""
+def machine_facts() -> dict[str, Any]:
+    """Hardware and versions."""
+    import torch  # noqa: PLC0415
+
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    versions = {name: version(name) for name in ("numba", "numpy", "torch")}
+    return {"gpu": gpu, "cores": os.cpu_count(), "python": platform.python_version(), **versions}
+
+
+def fast(shop: Workshop) -> None:
+    """The fast guide and its tuning, and plain frequencies; no GPU."""
     from benchmarks.training import Task, quality, validation_states  # noqa: PLC0415
 
     from beacon.guide.checkpoint import update_tuned  # noqa: PLC0415
@@ -140,45 +169,84 @@ def plain(shop: Workshop) -> None:
     states = validation_states(task, 10, 0)
     shop.note("fast", {"seconds": seconds, **quality(task, load_guide(path, shop.model), *states)})
     shop.note("frequency", quality(task, frequency, *states))
+    frequency.save(shop.folder / "frequency.guide")
     tuning = tune(shop.model, task.queries, load_guide(path, shop.model), seed=shop.args.seed)
     update_tuned(path, tuning.to_dict())
     shop.note("tuned", tuning.to_dict())
-    fast = load_guide(path, shop.model)
-    use = tuned_use(fast)
-    strategy = default_strategy(fast, use)
-    gls = make_strategy("gls+")
-    methods: list[Method] = [
+
+
+def plain(shop: Workshop) -> None:
+    """Unguided search and the fast guide on the test queries; no GPU."""
+    guide, gls = shop.guide("fast"), make_strategy("gls+")
+    unguided: list[Method] = [EngineMethod.named("gls+"), *timed_methods(shop)]
+    starts: list[Method] = [
         EngineMethod.named("greedy"),
-        EngineMethod.named("gls+"),
-        EngineMethod("gls+ propagating", gls, propagate=True),
-        EngineMethod("auto", make_strategy("auto"), propagate=True),
-        GuidedMethod("frequency start", frequency, gls, "gls+"),
-        GuidedMethod("fast start", fast, gls, "gls+"),
-        GuidedMethod("fast start propagating", fast, gls, "gls+ propagating", propagate=True),
-        GuidedMethod("tuned", fast, make_strategy(strategy), _unguided(strategy), use, propagate=True),
+        GuidedMethod("frequency start", shop.guide("frequency"), gls, "gls+"),
+        GuidedMethod("fast start", guide, gls, "gls+"),
+        GuidedMethod("fast start propagating", guide, gls, "gls+ propagating", propagate=True),
     ]
-    shop.measure("plain", methods, Budget(shop.steps, SECONDS))
+    shop.measure("timed", unguided, Budget(shop.steps, SECONDS))
+    shop.measure("starts", starts, Budget(shop.steps, SECONDS[:-1]))
 
 
-def _unguided(strategy: str) -> str:
-    return "gls+ propagating" if strategy == "gls+" else strategy
+def timed_methods(shop: Workshop) -> list[Method]:
+    """What a user would run: GLS+, the automatic mix, and the guide as it was tuned."""
+    guide = shop.guide("fast")
+    use = tuned_use(guide)
+    strategy = default_strategy(guide, use)
+    baseline = "gls+ propagating" if strategy == "gls+" else strategy
+    return [
+        EngineMethod("gls+ propagating", make_strategy("gls+"), propagate=True),
+        EngineMethod("auto", make_strategy("auto"), propagate=True),
+        GuidedMethod("tuned", guide, make_strategy(strategy), baseline, use, propagate=True),
+    ]
+
+
+def long(shop: Workshop) -> None:
+    """A whole second for some of the test queries."""
+    shop.measure("timed", timed_methods(shop), Budget((), (*SECONDS, 1.0)), LONG_QUERIES)
+
+
+def exact(shop: Workshop) -> None:
+    """An exact solver for a minute, and searches for ten seconds."""
+    toulbar2 = PeerMethod("toulbar2", find_peer("toulbar2"))
+    methods: list[Method] = [EngineMethod.named("greedy"), *timed_methods(shop)]
+    shop.measure("searches", methods, Budget((), (1.0, 10.0)), EXACT_QUERIES)
+    shop.measure("solvers", [toulbar2], Budget((), (60.0,)), EXACT_QUERIES)
 
 
 def tune_weight(shop: Workshop, strategy: str) -> None:
-    """λ and the candidates of the paper's rule, on a few validation queries and steps."""
-    trials = paper_trials(strategy, refresh=10) + paper_trials(strategy, refresh=10, candidates="all")
-    settings = TuneSettings((), tuple(k for k in (500, 1000) if k <= shop.args.max_steps), 16)
-    guide = shop.guide("attention")
-    tuning = tune(
-        shop.model, shop.queries, guide, settings, trials=trials, seed=shop.args.seed, propagate=False
-    )
-    shop.note(f"tune-{strategy}", tuning.to_dict())
+    """λ and the candidates of the paper's rule, on a few validation queries; all curves are kept."""
+    trials = [Trial(strategy, GuideUse(start="random"))]
+    for candidates in ("improving", "all"):
+        trials += paper_trials(strategy, CURVE_REFRESH, candidates)
+    steps = [steps for steps in CURVE_STEPS if steps <= shop.args.max_steps]
+    queries = queries_of(shop.network, shop.queries.split("validation"), shop.args.seed)[:CURVE_QUERIES]
+    guide, scores = shop.guide("attention"), []
+    for trial in trials:
+        method = GuidedMethod("trial", guide, make_strategy(strategy), strategy, trial.use)
+        guided = method.begin(shop.network, queries, shop.args.seed, 1)
+        guided.run_until(MaxSteps(steps[-1]))
+        scores.append([trace.best_at(steps) for trace in guided.traces])
+    ranks = mean_ranks(np.array(scores)[1:])
+    curves = [
+        {
+            "weight": trial.use.weight,
+            "candidates": trial.use.candidates if trial.use.weight else None,
+            "mean": np.mean(own, axis=0).tolist(),
+            "std": np.std(own, axis=0).tolist(),
+        }
+        for trial, own in zip(trials, scores, strict=True)
+    ]
+    best = trials[1 + int(np.argmin(ranks))]
+    facts = {"use": best.use.to_dict(), "ranks": ranks.tolist(), "steps": steps, "curves": curves}
+    shop.note(f"tune-{strategy}", facts)
 
 
 def follow(shop: Workshop, strategy: str) -> None:
     """The paper's rule, every step scored, on a share of the test queries; α is measured on the way."""
     use = GuideUse.from_dict(json.loads((shop.folder / f"tune-{strategy}.json").read_text())["use"])
-    use = replace(use, refresh=1)
+    use = replace(use, refresh=shop.args.refresh)
     method = GuidedMethod(
         f"beacon-{strategy}", shop.guide("attention"), make_strategy(strategy), strategy, use
     )
@@ -197,7 +265,8 @@ def follow(shop: Workshop, strategy: str) -> None:
     with record_store(place) as store:
         for query, run in zip(queries, method.runs(guided), strict=True):
             store.add(make_record(network, method, shop.args.seed, query, run, Budget(shop.steps)))
-    shop.note(f"drift-{strategy}-{shop.args.shard}", {**drift.facts(), "seconds": perf_counter() - began})
+    facts = {**drift.facts(), "refresh": shop.args.refresh, "seconds": perf_counter() - began}
+    shop.note(f"drift-{strategy}-{shop.args.shard}", facts)
 
 
 class Drift:
@@ -247,7 +316,10 @@ def sparse(shop: Workshop) -> None:
 STAGES: dict[str, Callable[[Workshop], None]] = {
     "prepare": prepare,
     "train": train,
+    "fast": fast,
     "plain": plain,
+    "long": long,
+    "exact": exact,
     "tune-greedy": lambda shop: tune_weight(shop, "greedy"),
     "tune-gls+": lambda shop: tune_weight(shop, "gls+"),
     "follow-greedy": lambda shop: follow(shop, "greedy"),
@@ -275,9 +347,11 @@ def main() -> None:
     parser.add_argument("--train-seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-steps", type=int, default=STEPS[-1])
+    parser.add_argument("--refresh", type=int, default=1)
     args = parser.parse_args()
-    shop = Workshop(args)
+    shop, began = Workshop(args), perf_counter()
     STAGES[args.stage](shop)
+    shop.note_run(args.stage, perf_counter() - began)
     (shop.folder / f".{args.stage}-{args.shard}.done").touch()
 
 

@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
+from reproduce_plots import draw
+from reproduce_results import PAPER_STEPS, STEPS, Results, Row, common, label, load_networks, suite
 
 from beacon.evaluate.metrics import improvements as improvement_of_each
 from beacon.evaluate.metrics import win_percentage
-from beacon.evaluate.suite import load_suite
 
-SUITE = Path(__file__).with_name("paper.toml")
-STEPS = (100, 200, 500, 1000, 2000, 4000)
-PAPER_STEPS = (500, 1000, 2000, 4000)
 GUIDED = (
     ("beacon-gls+", "every step"),
     ("refresh 50", "every 50 steps"),
@@ -39,68 +36,8 @@ TIMED = (
     "fast start propagating",
     "tuned",
 )
-WITHIN = 1e-3  # of the best known score
-
-Row = dict[str, Any]
-
-
-class Results:
-    """The runs of one network on its test queries, by method and query."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.name = folder, folder.name
-        rows: dict[tuple[str, int], Row] = {}
-        for path in sorted(folder.glob("results/**/*.parquet")):
-            for row in pq.read_table(path).to_pylist():
-                rows[row["method"], row["query"]] = row
-        self.queries = sorted({query for _, query in rows})
-        methods = sorted({method for method, _ in rows})
-        self.rows = {
-            method: [rows[method, query] for query in self.queries]
-            for method in methods
-            if all((method, query) in rows for query in self.queries)
-        }
-
-    def has(self, *methods: str) -> bool:
-        return all(method in self.rows for method in methods)
-
-    def at(self, method: str, kind: str) -> np.ndarray:
-        """[queries, budgets] the best scores; kind is step or second."""
-        return np.array([row[f"{kind}_scores"] for row in self.rows[method]])
-
-    def after(self, method: str) -> np.ndarray:
-        """[queries, budgets] the best score known after so many seconds, set-up and scoring included.
-
-        Before the set-up is over nothing better is known than the random start.
-        """
-        rows = []
-        for row, plain in zip(self.rows[method], self.rows["gls+"], strict=True):
-            times = np.maximum(row["trace_seconds"], row["setup_seconds"])
-            places = np.searchsorted(times, row["second_budgets"], side="right") - 1
-            known = np.array(row["trace_scores"])[np.maximum(places, 0)]
-            rows.append(np.where(places < 0, plain["trace_scores"][0], known))
-        return np.array(rows)
-
-    def budgets(self, method: str, kind: str) -> list[float]:
-        return list(self.rows[method][0][f"{kind}_budgets"])
-
-    def facts(self, name: str) -> Row:
-        facts: Row = json.loads((self.folder / f"{name}.json").read_text())
-        return facts
-
-    def best_known(self) -> np.ndarray:
-        """[queries] the best score of all methods, a zero factor counting as in the runs."""
-        return np.max([[row["score"] for row in rows] for rows in self.rows.values()], axis=0)
-
-    def seconds_to_target(self, method: str) -> np.ndarray:
-        """[queries] time until the score was within 0.1 % of the best known; infinite if never."""
-        times = []
-        for row, best in zip(self.rows[method], self.best_known(), strict=True):
-            scores = np.array(row["trace_scores"])
-            seconds = np.maximum(row["trace_seconds"], row["setup_seconds"])
-            reached = np.flatnonzero(scores >= best - WITHIN * max(1.0, abs(best)))
-            times.append(seconds[reached[0]] if len(reached) else np.inf)
-        return np.array(times)
+EXACT = ("gls+ propagating", "auto", "tuned", "toulbar2")
+SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -130,12 +67,12 @@ def by_steps(networks: Sequence[Results]) -> str:
     for network in networks:
         base = network.at("gls+", "step")
         rows.append([f"**{network.name}**", "gls+", *_scores(base)])
-        for method, label in GUIDED:
+        for method, words in GUIDED:
             if network.has(method):
                 scores = network.at(method, "step")
                 wins = [win_percentage(scores[:, k], base[:, k]) for k in range(len(STEPS))]
                 cells = [f"{score} ({win:.0f})" for score, win in zip(_scores(scores), wins, strict=True)]
-                rows.append(["", label, *cells])
+                rows.append(["", words, *cells])
     return table(["network", "method", *(f"{steps:,}" for steps in STEPS)], rows)
 
 
@@ -143,9 +80,9 @@ def by_seconds(networks: Sequence[Results]) -> str:
     rows = []
     for network in networks:
         for k, method in enumerate(method for method in TIMED if network.has(method)):
-            rows.append([f"**{network.name}**" if k == 0 else "", method, *_scores(network.after(method))])
-    marks = [f"{1000 * mark:g} ms" for mark in networks[0].budgets("gls+", "second")]
-    return table(["network", "method", *marks], rows)
+            scores = _scores(network.after(method))
+            rows.append([f"**{network.name}**" if k == 0 else "", method, *scores, *[""] * (6 - len(scores))])
+    return table(["network", "method", *(f"{1000 * mark:g} ms" for mark in SECONDS)], rows)
 
 
 def time_to_target(networks: Sequence[Results]) -> str:
@@ -174,13 +111,12 @@ def time_to_target(networks: Sequence[Results]) -> str:
 
 def improvements(networks: Sequence[Results], strategy: str, out: Path) -> str:
     """Improvement over the baseline beside the published figure."""
-    suite = {network.file.removesuffix(".uai"): network for network in load_suite(SUITE).networks}
     rows, numbers = [], []
     for network in networks:
         if not network.has(strategy, f"beacon-{strategy}"):
             continue
         base, ours = network.at(strategy, "step"), network.at(f"beacon-{strategy}", "step")
-        entry = suite[network.name]
+        entry = suite()[network.name]
         figures = entry.published["improvement"][f"beacon-{strategy}"]
         published = dict(zip(entry.published["steps"], figures, strict=True))
         cells = []
@@ -191,7 +127,7 @@ def improvements(networks: Sequence[Results], strategy: str, out: Path) -> str:
             theirs = published.get(steps)
             cells.append(f"{mine:+.1f} ({win:.0f}) / {'–' if theirs is None else f'{theirs:+.1f}'}")
             numbers.append([network.name, entry.short_name, strategy, steps, mine, win, theirs])
-        rows.append([entry.short_name or entry.name, *cells])
+        rows.append([label(network.name), *cells])
     header = ["network", "paper_name", "strategy", "steps", "improvement_pct", "win_pct", "published_pct"]
     write_csv(out / f"improvement-{strategy.replace('+', '')}.csv", header, numbers)
     return table(["network", *(f"{steps:,}" for steps in PAPER_STEPS)], rows)
@@ -227,6 +163,82 @@ def _per_step(rows: Sequence[Row]) -> str:
     return f"{unit * times.mean():.2f} ± {unit * times.std():.2f} {name}"
 
 
+def beyond(networks: Sequence[Results]) -> str:
+    """Win % of the tuned default and of `auto` against GLS+, and of the first against BEACON-GLS+."""
+    pairs = (("tuned", "gls+"), ("tuned", "beacon-gls+"), ("auto", "gls+"))
+    rows = []
+    for network in common(networks, "tuned", "auto", "gls+", "beacon-gls+"):
+        cells = [_wins(network.at(ours, "step"), network.at(base, "step")) for ours, base in pairs]
+        rows.append([label(network.name), *cells])
+    return table(["network", *(f"{ours} against {base}" for ours, base in pairs)], rows)
+
+
+def _wins(ours: np.ndarray, base: np.ndarray) -> str:
+    return " / ".join(f"{win_percentage(ours[:, k], base[:, k]):.0f}" for k in range(ours.shape[1]))
+
+
+def by_time_wins(networks: Sequence[Results], long: Sequence[Results]) -> str:
+    """Win % of the tuned default against GLS+ with propagation at 10 ms, 100 ms and 1 s."""
+    seconds = {network.name: network for network in common(long, "tuned", "gls+ propagating")}
+    rows = []
+    for network in common(networks, "tuned", "gls+ propagating"):
+        cells = [_win_after(network, mark) for mark in (0.01, 0.1)]
+        second = seconds.get(network.name)
+        rows.append([label(network.name), *cells, _win_after(second, 1.0) if second else "–"])
+    return table(["network", "10 ms", "100 ms", "1 s"], rows)
+
+
+def _win_after(network: Results, mark: float) -> str:
+    ours, base = (network.after(method) for method in ("tuned", "gls+ propagating"))
+    place = network.budgets("tuned", "second").index(mark)
+    return f"{win_percentage(ours[:, place], base[:, place]):.0f}"
+
+
+def exact_solver(networks: Sequence[Results]) -> str:
+    """Gap to Greedy in percent: searches after 10 s, toulbar2 after at most 60 s."""
+    rows = []
+    for network in common(networks, "greedy", *EXACT):
+        greedy = network.at("greedy", "second")[:, -1]
+        cells = [
+            _gap(network, method, greedy) for method in ("gls+ propagating", "auto", "tuned", "toulbar2")
+        ]
+        proofs = sum(row["proved"] for row in network.rows["toulbar2"])
+        seconds = np.mean([row["seconds"] for row in network.rows["toulbar2"]])
+        published = suite()[network.name].published.get("gap_to_greedy_60s", {})
+        theirs = [f"{published[name][0]:+.2f}" if name in published else "–" for name in ("gls+", "toulbar2")]
+        row = [label(network.name), *cells, f"{proofs} of {len(greedy)}", f"{seconds:.1f} s", *theirs]
+        rows.append(row)
+    header = [
+        "network",
+        "GLS+",
+        "auto",
+        "tuned",
+        "toulbar2",
+        "proved",
+        "after",
+        "GLS+, paper",
+        "toulbar2, paper",
+    ]
+    return table(header, rows)
+
+
+def _gap(network: Results, method: str, greedy: np.ndarray) -> str:
+    scores = network.at(method, "second")[:, -1]
+    if not np.isfinite(scores).all():
+        return "–"
+    return f"{np.mean(improvement_of_each(scores, greedy)):+.2f}"
+
+
+def write_run(networks: Sequence[Results], out: Path) -> None:
+    """How every stage of every network was run: settings, seconds, hardware, versions."""
+    facts = {}
+    for network in networks:
+        stages = {path.stem.removeprefix("run-"): path for path in sorted(network.folder.glob("run-*.json"))}
+        facts[network.name] = {stage: json.loads(path.read_text()) for stage, path in stages.items()}
+        facts[network.name]["prepared"] = network.facts("prepared")
+    (out / "run.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -258,14 +270,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--run", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True, help="folder for CSV files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for CSV files, plots and run.json")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    networks = [
-        Results(folder) for folder in sorted(args.run.iterdir()) if (folder / "attention.json").exists()
+    networks = common(load_networks(args.run), "gls+", "greedy")
+    trained = [
+        network
+        for network in networks
+        if all((network.folder / f"{name}.json").exists() for name in ("attention", "fast", "tuned"))
     ]
-    networks = [network for network in networks if network.has("gls+", "greedy")]
-    trained = [network for network in networks if (network.folder / "fast.json").exists()]
     sections = {
         "Training": training(trained),
         "Mean best score by steps (win % against gls+)": by_steps(networks),
@@ -276,8 +289,13 @@ def main() -> None:
         ),
         "BEACON-GLS+ over GLS+: improvement % (win %) / published": improvements(networks, "gls+", args.out),
         "Steps and drift": steps_and_drift(networks),
+        "Beyond the paper, by steps": beyond(networks),
+        "Beyond the paper, by time": by_time_wins(networks, load_networks(args.run, "first-40")),
+        "An exact solver": exact_solver(load_networks(args.run, "first-2")),
     }
     write_scores(networks, args.out)
+    write_run(networks, args.out)
+    draw(networks, args.out)
     for title, text in sections.items():
         print(f"## {title}\n\n{text}\n")
 

@@ -177,7 +177,7 @@ def rows_of(task: Task, args: argparse.Namespace, device: torch.device) -> Itera
 
 def chosen_preset(args: argparse.Namespace) -> Preset:
     network, training = PRESETS[args.preset]
-    names = ("epochs", "states_per_query", "batch", "max_moves", "compile")
+    names = ("epochs", "patience", "states_per_query", "batch", "max_moves", "compile")
     changes = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     return Preset(replace(network, evidence_flag=not args.no_evidence_flag), replace(training, **changes))
 
@@ -209,10 +209,11 @@ def main() -> None:
     parser.add_argument("--preset", choices=sorted(PRESETS), default="paper")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--epochs", type=int)
+    parser.add_argument("--patience", type=int)
     parser.add_argument("--states-per-query", type=int)
     parser.add_argument("--batch", type=int)
     parser.add_argument("--max-moves", type=int)
-    parser.add_argument("--compile", action="store_true", default=None)
+    parser.add_argument("--no-compile", dest="compile", action="store_false", default=None)
     parser.add_argument("--no-evidence-flag", action="store_true")
     parser.add_argument("--save", action="store_true", help="keep the guides in the folder")
     parser.add_argument("--out", type=Path, default=Path("training.jsonl"))
