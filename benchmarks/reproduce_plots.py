@@ -37,7 +37,7 @@ def _wins(network: Results, strategy: str) -> list[float]:
 
 
 def weights_sheet(networks: Sequence[Results], strategy: str) -> Any:
-    """Mean score over steps for every λ and kind of candidates, a panel a network."""
+    """How far the mean score of every λ and kind of candidates is below the best of them, over steps."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     lines = -(-len(networks) // COLUMNS)
@@ -46,8 +46,11 @@ def weights_sheet(networks: Sequence[Results], strategy: str) -> Any:
         panel.set_visible(False)
     for panel, network in zip(panels.flat, networks, strict=False):
         facts = network.facts(f"tune-{strategy}")
+        best = max(max(curve["mean"]) for curve in facts["curves"])
         for curve in facts["curves"]:
-            panel.plot(facts["steps"], curve["mean"], **_style(curve))
+            panel.plot(facts["steps"], best - np.array(curve["mean"]), **_style(curve))
+        panel.set_yscale("symlog", linthresh=1e-4 * max(1.0, abs(best)))
+        panel.set_ylim(bottom=0)
         panel.set_title(label(network.name), loc="left", fontsize=9)
         panel.tick_params(labelsize=7)
     handles, names = panels.flat[0].get_legend_handles_labels()

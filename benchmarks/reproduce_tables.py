@@ -265,6 +265,21 @@ def write_scores(networks: Sequence[Results], out: Path) -> None:
     )
 
 
+def write_weights(networks: Sequence[Results], out: Path) -> None:
+    """Mean and standard deviation over validation queries for every λ and kind of candidates."""
+    rows = []
+    for network in networks:
+        for strategy in ("greedy", "gls+"):
+            path = network.folder / f"tune-{strategy}.json"
+            facts = json.loads(path.read_text()) if path.exists() else {}
+            for curve in facts.get("curves", ()):
+                own = [network.name, strategy, curve["weight"], curve["candidates"] or ""]
+                for steps, mean, std in zip(facts["steps"], curve["mean"], curve["std"], strict=True):
+                    rows.append([*own, steps, mean, std])
+    header = ["network", "strategy", "weight", "candidates", "steps", "mean", "std"]
+    write_csv(out / "weights.csv", header, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -294,6 +309,7 @@ def main() -> None:
         "An exact solver": exact_solver(load_networks(args.run, "first-2")),
     }
     write_scores(networks, args.out)
+    write_weights(networks, args.out)
     write_run(networks, args.out)
     draw(networks, args.out)
     for title, text in sections.items():
