@@ -19,7 +19,8 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from benchmarks.common import ALL_MODELS
-from benchmarks.reproduce_stages import SHARDS, STAGES, STEPS, is_done
+from benchmarks.reproduce_stages import SHARDS, STAGES, is_done
+from benchmarks.reproduce_workshop import STEPS
 
 STAGES_SCRIPT = Path(__file__).with_name("reproduce_stages.py")
 
