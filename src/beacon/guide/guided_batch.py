@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +17,10 @@ from beacon.guide.moves import Moves
 from beacon.guide.start import starts_from_scores
 from beacon.guide.use import GuideUse
 from beacon.model.evidence import Evidence, observed_rows, resolve_evidence
+from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.batch import SearchBatch
+from beacon.search.floored import floored_scores
 from beacon.search.result import Result
 from beacon.search.search import Search
 from beacon.search.start import Start, first_assignments, random_start
@@ -26,6 +30,18 @@ from beacon.search.trace import Trace
 from beacon.search.warm_up import warm_up, warm_up_guided
 
 Listener = Callable[[Search], None]
+
+
+class Known(NamedTuple):
+    """What is known of the queries before their searches begin."""
+
+    given_scores: NDArray[np.float64]
+    given_zeros: NDArray[np.int64]
+    start_scores: NDArray[np.float64]
+    """Floored scores of the guide's starts, with the evidence alone in place."""
+    start_zeros: NDArray[np.int64]
+    seconds: float
+    """When they were known: a query's share of scoring and of the time before."""
 
 
 class GuidedBatch:
@@ -50,16 +66,18 @@ class GuidedBatch:
 
         What the evidence implies outranks the guide's start, and a ``yielding_start`` too.
         """
-        strategy = make_strategy(strategy)
+        flat = compile_model(model, log_zero)
+        strategy = make_strategy(strategy).fitted(flat)
         load_kernels(strategy, use)
         began = perf_counter()
         self.guide, self.use = guide, use
         evidences = [resolve_evidence(model, query) for query in queries]
         self.scores: NDArray[np.float32] | None = None
-        self._given: NDArray[np.int64] | None = None
+        self._known: Known | None = None
         if use.start == "guide":
-            self._given = given_starts(model, evidences, start, seed)
-            start, self.scores = guided_start(model, evidences, guide, self._given)
+            given = given_starts(model, evidences, start, seed)
+            start, self.scores = guided_start(model, evidences, guide, given)
+            self._known = _known(flat, given, start, began)
         self.batch = SearchBatch(
             model,
             evidences,
@@ -87,12 +105,13 @@ class GuidedBatch:
     def traces(self) -> list[Trace]:
         """The improvements of each search, with the time that set-up and scoring took.
 
-        Until the guide has said where to begin, nothing better is known than the start it was given.
+        Until the guide has said where to begin, nothing better is known than the start it was given; where
+        it says, and how good that is, is known before the searches are set up.
         """
         traces = self.batch.traces
-        if self._given is None:
+        if self._known is None:
             return traces
-        return [self._from_given(row, trace) for row, trace in zip(self._given, traces, strict=True)]
+        return [self._from_given(self._known, query, trace) for query, trace in enumerate(traces)]
 
     def run_until(self, stop: Stop, on_improvement: Listener | None = None) -> None:
         """Let every search run until ``stop``, whose limits count from its beginning, scoring included."""
@@ -112,16 +131,26 @@ class GuidedBatch:
                 if reasons[query] == "steps" and self.batch.searches[query].steps < stop.steps
             ]
 
-    def _from_given(self, start: NDArray[np.int64], trace: Trace) -> Trace:
-        model = self.batch.model
-        zeros, score = model.num_zero_factors(start), model.floored_log_score(start, self.batch.flat.log_zero)
-        if (-zeros, score) >= (-trace.zero_factors[0], trace.scores[0]):
+    def _from_given(self, known: Known, query: int, trace: Trace) -> Trace:
+        """A search's trace after what was known before it.
+
+        The guide's start counts only as far as the search has it: what the evidence implies may spoil it.
+        """
+        given = known.given_zeros[query], known.given_scores[query]
+        start = known.start_zeros[query], known.start_scores[query]
+        first = trace.zero_factors[0], trace.scores[0]
+        if not _is_ahead(first, given):
             return trace
+        is_early = _is_ahead(start, given) and not _is_ahead(start, first)
+        rows = [(0.0, *given), (known.seconds, *start)] if is_early else [(0.0, *given)]
+        is_same = is_early and not _is_ahead(first, start)
+        seconds, zeros, scores = (np.array(column) for column in zip(*rows, strict=True))
+        skipped = slice(1 if is_same else 0, None)
         return Trace(
-            np.append(0, trace.steps),
-            np.append(0.0, np.maximum(trace.seconds, self.setup_seconds)),
-            np.append(score, trace.scores),
-            np.append(zeros, trace.zero_factors),
+            np.append(np.zeros(len(rows), dtype=np.int64), trace.steps[skipped]),
+            np.append(seconds, np.maximum(trace.seconds, self.setup_seconds)[skipped]),
+            np.append(scores, trace.scores[skipped]),
+            np.append(zeros, trace.zero_factors[skipped]),
         )
 
     def _is_due(self, query: int) -> bool:
@@ -156,11 +185,30 @@ def _whole(interval: float) -> float:
     return interval if math.isinf(interval) else math.floor(interval)
 
 
+def _known(flat: FlatModel, given: NDArray[np.int64], start: NDArray[np.int64], began: float) -> Known:
+    start_scores, start_zeros = floored_scores(flat, start)
+    seconds = (perf_counter() - began) / max(1, len(start))
+    return Known(*floored_scores(flat, given), start_scores, start_zeros, seconds)
+
+
+def _is_ahead(one: tuple[int, float], other: tuple[int, float]) -> bool:
+    """Has one fewer zeros than the other, or as many and a better score? Each is (zeros, score)."""
+    if one[0] != other[0]:
+        return one[0] < other[0]
+    return one[1] > other[1] and not math.isclose(one[1], other[1], rel_tol=1e-9, abs_tol=1e-9)
+
+
 def load_kernels(strategy: Strategy, use: GuideUse) -> None:
     """Load or compile all kernels of a guided search before any clock runs."""
     warm_up(strategy)
+    _warm_up_scoring()
     if use.guidance.is_heeded:
         warm_up_guided()
+
+
+@cache
+def _warm_up_scoring() -> None:
+    floored_scores(compile_model(GraphicalModel.from_tables([2], [])), np.zeros((1, 1), dtype=np.int64))
 
 
 def given_starts(
