@@ -6,42 +6,27 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide, States
-from beacon.guide.moves import Moves
-from beacon.guide.start import starts_from_scores
+from beacon.guide.scored import ScoredStarts, given_starts, scores_last
 from beacon.guide.use import GuideUse
-from beacon.model.evidence import Evidence, observed_rows, resolve_evidence
-from beacon.model.flat import FlatModel, compile_model
+from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.batch import SearchBatch
 from beacon.search.floored import floored_scores
 from beacon.search.result import Result
 from beacon.search.search import Search
-from beacon.search.start import Start, first_assignments, random_start
+from beacon.search.start import Start
 from beacon.search.stop import Stop, check_bounded
 from beacon.search.strategy import Strategy, make_strategy
 from beacon.search.trace import Trace
 from beacon.search.warm_up import warm_up, warm_up_guided
 
 Listener = Callable[[Search], None]
-
-
-class Known(NamedTuple):
-    """What is known of the queries before their searches begin."""
-
-    given_scores: NDArray[np.float64]
-    given_zeros: NDArray[np.int64]
-    start_scores: NDArray[np.float64]
-    """Floored scores of the guide's starts, with the evidence alone in place."""
-    start_zeros: NDArray[np.int64]
-    seconds: float
-    """When they were known: a query's share of scoring and of the time before."""
 
 
 class GuidedBatch:
@@ -73,11 +58,11 @@ class GuidedBatch:
         self.guide, self.use = guide, use
         evidences = [resolve_evidence(model, query) for query in queries]
         self.scores: NDArray[np.float32] | None = None
-        self._known: Known | None = None
+        self._scored: ScoredStarts | None = None
         if use.start == "guide":
             given = given_starts(model, evidences, start, seed)
-            start, self.scores = guided_start(model, evidences, guide, given)
-            self._known = _known(flat, given, start, began)
+            self._scored = ScoredStarts.ask(model, flat, evidences, guide, given, began)
+            start, self.scores = self._scored.starts, self._scored.scores
         self.batch = SearchBatch(
             model,
             evidences,
@@ -109,9 +94,9 @@ class GuidedBatch:
         it says, and how good that is, is known before the searches are set up.
         """
         traces = self.batch.traces
-        if self._known is None:
+        if self._scored is None:
             return traces
-        return [self._from_given(self._known, query, trace) for query, trace in enumerate(traces)]
+        return [self._scored.trace(query, trace, self.setup_seconds) for query, trace in enumerate(traces)]
 
     def run_until(self, stop: Stop, on_improvement: Listener | None = None) -> None:
         """Let every search run until ``stop``, whose limits count from its beginning, scoring included."""
@@ -130,28 +115,6 @@ class GuidedBatch:
                 for query in unfinished
                 if reasons[query] == "steps" and self.batch.searches[query].steps < stop.steps
             ]
-
-    def _from_given(self, known: Known, query: int, trace: Trace) -> Trace:
-        """A search's trace after what was known before it.
-
-        The guide's start counts only as far as the search has it: what the evidence implies may spoil it.
-        """
-        given = known.given_zeros[query], known.given_scores[query]
-        start = known.start_zeros[query], known.start_scores[query]
-        first = trace.zero_factors[0], trace.scores[0]
-        if not _is_ahead(first, given):
-            return trace
-        is_early = _is_ahead(start, given) and not _is_ahead(start, first)
-        rows = [(0.0, *given), (known.seconds, *start)] if is_early else [(0.0, *given)]
-        is_same = is_early and not _is_ahead(first, start)
-        seconds, zeros, scores = (np.array(column) for column in zip(*rows, strict=True))
-        skipped = slice(1 if is_same else 0, None)
-        return Trace(
-            np.append(np.zeros(len(rows), dtype=np.int64), trace.steps[skipped]),
-            np.append(seconds, np.maximum(trace.seconds, self.setup_seconds)[skipped]),
-            np.append(scores, trace.scores[skipped]),
-            np.append(zeros, trace.zero_factors[skipped]),
-        )
 
     def _is_due(self, query: int) -> bool:
         return self.scores is None or self.batch.searches[query].steps >= self._due[query]
@@ -176,26 +139,8 @@ class GuidedBatch:
             self.batch.searches[query].charge(seconds / len(queries))
 
 
-def scores_last(guide: Guide, use: GuideUse) -> bool:
-    """Do a guide's first scores stay in use for good?"""
-    return use.refresh == 0 or isinstance(guide, EvidenceGuide)
-
-
 def _whole(interval: float) -> float:
     return interval if math.isinf(interval) else math.floor(interval)
-
-
-def _known(flat: FlatModel, given: NDArray[np.int64], start: NDArray[np.int64], began: float) -> Known:
-    start_scores, start_zeros = floored_scores(flat, start)
-    seconds = (perf_counter() - began) / max(1, len(start))
-    return Known(*floored_scores(flat, given), start_scores, start_zeros, seconds)
-
-
-def _is_ahead(one: tuple[int, float], other: tuple[int, float]) -> bool:
-    """Has one fewer zeros than the other, or as many and a better score? Each is (zeros, score)."""
-    if one[0] != other[0]:
-        return one[0] < other[0]
-    return one[1] > other[1] and not math.isclose(one[1], other[1], rel_tol=1e-9, abs_tol=1e-9)
 
 
 def load_kernels(strategy: Strategy, use: GuideUse) -> None:
@@ -209,24 +154,3 @@ def load_kernels(strategy: Strategy, use: GuideUse) -> None:
 @cache
 def _warm_up_scoring() -> None:
     floored_scores(compile_model(GraphicalModel.from_tables([2], [])), np.zeros((1, 1), dtype=np.int64))
-
-
-def given_starts(
-    model: GraphicalModel, evidences: Sequence[dict[int, int]], start: Start, seed: int
-) -> NDArray[np.int64]:
-    """[queries, variables] the starts, random where none is given.
-
-    A query's start depends on the model, its evidence, its given start and the seed alone.
-    """
-    rows = zip(evidences, first_assignments(model, start, evidences), strict=True)
-    starts = [random_start(model, evidence, seed) if row is None else row for evidence, row in rows]
-    return np.array(starts, dtype=np.int64).reshape(len(evidences), model.num_variables)
-
-
-def guided_start(
-    model: GraphicalModel, evidences: Sequence[dict[int, int]], guide: Guide, given: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Where the guide would begin, given starts, and the scores that say so."""
-    states = States(given, observed_rows(evidences, model.num_variables))
-    scores = guide.score(states)
-    return starts_from_scores(Moves.of(model), guide, scores, states), scores

@@ -15,7 +15,8 @@ from beacon.errors import UsageError
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide
-from beacon.guide.guided_batch import GuidedBatch, given_starts, guided_start, scores_last
+from beacon.guide.guided_batch import GuidedBatch
+from beacon.guide.scored import given_starts, guided_start, scores_last
 from beacon.guide.use import GuideUse
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.graphical_model import GraphicalModel

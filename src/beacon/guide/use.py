@@ -32,7 +32,7 @@ class GuideUse:
     stall: float = 1.0
     """With all moves as candidates: restart after so many steps per free variable without a new best."""
     fallback: bool = True
-    """Search without the guide for a while where it leads nowhere, and restart without it every other time."""
+    """Search without the guide for a while where it leads nowhere; every other restart is without it."""
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""

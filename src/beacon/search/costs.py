@@ -30,7 +30,7 @@ def _next_possible(model: FlatModel, state: SearchState, factor: int, entry: int
             value = state.touched[place - begin] + 1
             if value < model.domain_sizes[variable]:
                 state.touched[place - begin] = value
-                return entry + stride
+                return entry + stride  # type: ignore[no-any-return]
             state.touched[place - begin] = 0
             entry -= (value - 1) * stride
     return entry

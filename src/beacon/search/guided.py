@@ -110,12 +110,12 @@ def _is_stalled(state: SearchState, guidance: GuidanceConstants) -> bool:
 def _turn_is_over(state: SearchState, guidance: GuidanceConstants) -> bool:
     """Has there been nothing better for so long that it is the strategy's turn alone, or the guide's again?
 
-    Turns grow with the search: a third of all steps, or a little more, go into those without the guide.
+    Turns grow with the search, so that each is long enough for what the other found easy.
     """
     counters, limit = state.counters[0], guidance.stall * state.counters[0]["num_free"]
     idle_steps = counters["steps"] - max(counters["best_step"], counters["turn_step"])
-    so_far = counters["turn_step"] if counters["is_alone"] else counters["steps"]
-    return bool(guidance.fallback and limit > 0 and idle_steps >= max(limit, so_far / 2))
+    patience = counters["turn_step"] / 2 if counters["is_alone"] else counters["steps"] / 4
+    return bool(guidance.fallback and limit > 0 and idle_steps >= max(limit, patience))
 
 
 @inlined

@@ -114,14 +114,21 @@ def _mark_supported(
     number.
     """
     begin, arity = model.scope_starts[factor], model.scope_starts[factor + 1] - model.scope_starts[factor]
+    missing = 0  # possible moves without support so far
     for place in range(arity):
-        moves[place] = model.move_starts[model.scopes[begin + place, 0]]
+        variable = model.scopes[begin + place, 0]
+        moves[place] = model.move_starts[variable]
+        for move in range(model.move_starts[variable], model.move_starts[variable + 1]):
+            missing += possible[move] * 1
     for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
         allowed = not zero_entries[entry]
         for place in range(arity if allowed else 0):
             allowed = allowed and possible[moves[place]]
         for place in range(arity if allowed else 0):
+            missing -= (not supported[moves[place]]) * 1
             supported[moves[place]] = True
+        if missing == 0:
+            break
         for place in range(arity - 1, -1, -1):
             variable = model.scopes[begin + place, 0]
             moves[place] += 1

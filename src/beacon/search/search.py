@@ -24,7 +24,7 @@ from beacon.search.strategy import Strategy
 from beacon.search.trace import Trace, TraceRecorder
 
 CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
-FIRST_WORK = 500
+FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
 NO_LIMIT = np.iinfo(np.int64).max
 
 REASONS = {OPTIMAL: "optimal", STALLED: "stalled", TARGET: "target"}
@@ -41,14 +41,12 @@ class Search:
         start: NDArray[np.int64] | None = None,
         seed: int = 0,
     ) -> None:
-        """Begin at ``start``, or at a random assignment. ``evidence`` is all that the search may not change."""
+        """Begin at ``start`` or at random; ``evidence`` is all that the search may not change."""
         fixed = as_fixed(evidence, model.num_variables)
         self.model = model
         self.strategy = strategy.fitted(model)
         self.seconds = 0.0
-        self.state = new_state(
-            model, fixed, seed, penalising=strategy.penalising, growing=strategy.growing
-        )
+        self.state = new_state(model, fixed, seed, penalising=strategy.penalising, growing=strategy.growing)
         if start is None:
             draw_assignment(model, self.state)
         else:

@@ -136,9 +136,7 @@ class SearchState(NamedTuple):
     """[2, variables] where each of the two stood when it was last left."""
 
 
-def new_state(
-    model: FlatModel, fixed: Fixed, seed: int, *, penalising: bool, growing: bool
-) -> SearchState:
+def new_state(model: FlatModel, fixed: Fixed, seed: int, *, penalising: bool, growing: bool) -> SearchState:
     """Room for one search that uses penalties (``penalising``) and tree moves (``growing``) or not.
 
     Penalties and all that hangs on them are left for the strategy to fill in.
