@@ -47,13 +47,12 @@ class Results:
     def after(self, method: str) -> np.ndarray:
         """[queries, budgets] the best score known after so many seconds, set-up and scoring included.
 
-        Before the set-up is over nothing better is known than the random start.
+        Before that nothing better is known than the random start, at time 0.
         """
         rows = []
         baseline = "gls+" if self.has("gls+") else "gls+ propagating"
         for row, plain in zip(self.rows[method], self.rows[baseline], strict=True):
-            times = np.maximum(row["trace_seconds"], row["setup_seconds"])
-            places = np.searchsorted(times, row["second_budgets"], side="right") - 1
+            places = np.searchsorted(row["trace_seconds"], row["second_budgets"], side="right") - 1
             known = np.array(row["trace_scores"])[np.maximum(places, 0)]
             rows.append(np.where(places < 0, plain["trace_scores"][0], known))
         return np.array(rows)
@@ -74,7 +73,7 @@ class Results:
         times = []
         for row, best in zip(self.rows[method], self.best_known(), strict=True):
             scores = np.array(row["trace_scores"])
-            seconds = np.maximum(row["trace_seconds"], row["setup_seconds"])
+            seconds = row["trace_seconds"]
             reached = np.flatnonzero(scores >= best - WITHIN * max(1.0, abs(best)))
             times.append(seconds[reached[0]] if len(reached) else np.inf)
         return np.array(times)

@@ -11,7 +11,7 @@ import pytest
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.fast_guide import FastGuide
-from beacon.guide.guided_batch import GuidedBatch
+from beacon.guide.scored import LoneSearches
 from beacon.guide.solve import default_strategy, tuned_use
 from beacon.guide.use import GuideUse
 from beacon.model.families import ising_grid
@@ -129,7 +129,7 @@ def test_ctrl_c_leaves_the_guide_as_it_was(files: Files, monkeypatch: pytest.Mon
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(GuidedBatch, "run_until", interrupted)
+    monkeypatch.setattr(LoneSearches, "run", interrupted)
     outcome = files.tune(*SMALL)
     assert (outcome.code, outcome.err) == (130, "beacon: interrupted\n")
     assert files.facts["tuned"] == {}

@@ -13,7 +13,7 @@ import numpy as np
 
 from beacon.evaluate.drift import Step
 from beacon.evaluate.method import Budget, Network, Query, Run
-from beacon.search.propagate import with_implied
+from beacon.search.propagate import fixed_values
 from beacon.search.search import Search
 from beacon.search.stop import MaxRuntime, MaxSteps
 from beacon.search.strategy import Strategy, make_strategy
@@ -87,7 +87,7 @@ class EngineMethod:
 
     def _search(self, network: Network, query: Query, seed: int) -> Search:
         flat, evidence = network.flat, query.evidence
-        fixed = with_implied(flat, evidence, None) if self.propagate else evidence
+        fixed = fixed_values(flat, evidence, None, self.propagate)
         return Search(flat, fixed, self.strategy.fitted(flat), query.start, seed)
 
     def _answer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from beacon.evaluate.engine_method import strategy_settings
 from beacon.evaluate.method import Budget, Network, Query, Run
 from beacon.guide.guide import Guide, States
 from beacon.guide.guided_batch import GuidedBatch, load_kernels
+from beacon.guide.scored import LoneSearches, ScoredStarts, is_asked_first
 from beacon.guide.use import GuideUse
 from beacon.search.stop import MaxRuntime, MaxSteps
 from beacon.search.strategy import Strategy
@@ -67,14 +69,32 @@ class GuidedMethod:
     def run(
         self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
     ) -> Iterator[tuple[Query, Run]]:
-        """A batch of queries after another."""
+        """A batch of queries after another. One that needs no guide after its start is searched by itself."""
         for first in range(0, len(queries), self.batch_size):
             some = queries[first : first + self.batch_size]
+            if is_asked_first(self.guide, self.use):
+                yield from zip(some, self._lone_runs(network, some, budget, seed, threads), strict=True)
+                continue
             guided = self.begin(network, some, seed, threads)
             guided.run_until(MaxSteps(budget.max_steps))
             if budget.seconds:
                 guided.run_until(MaxRuntime(budget.max_seconds))
             yield from zip(some, self.runs(guided), strict=True)
+
+    def _lone_runs(
+        self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
+    ) -> Iterator[Run]:
+        began, flat = perf_counter(), network.flat
+        evidences, given = [query.evidence for query in queries], np.array([query.start for query in queries])
+        scored = None
+        if self.use.start == "guide":
+            scored = ScoredStarts.ask(network.model, flat, evidences, self.guide, given, began)
+        strategy = self.strategy.fitted(flat)
+        searches = LoneSearches(flat, evidences, strategy, self.use, given, scored, seed, self.propagate)
+        stops = [MaxSteps(budget.max_steps), MaxRuntime(budget.max_seconds)][: 2 if budget.seconds else 1]
+        for run in searches.run(stops, threads):
+            seconds, proved = run.seconds - run.setup_seconds, run.stop == "optimal"
+            yield Run(run.trace, run.assignment, run.steps, run.setup_seconds, seconds, run.stop, proved)
 
     def walk(self, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
         """Run one step at a time, scoring as often as ``run`` does."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide, States
-from beacon.guide.moves import Moves
-from beacon.guide.start import starts_from_scores
+from beacon.guide.scored import ScoredStarts, given_starts, scores_last
 from beacon.guide.use import GuideUse
-from beacon.model.evidence import Evidence, observed_rows, resolve_evidence
+from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.batch import SearchBatch
+from beacon.search.floored import floored_scores
 from beacon.search.result import Result
 from beacon.search.search import Search
-from beacon.search.start import Start, first_assignments, random_start
+from beacon.search.start import Start
 from beacon.search.stop import Stop, check_bounded
 from beacon.search.strategy import Strategy, make_strategy
 from beacon.search.trace import Trace
@@ -50,16 +51,18 @@ class GuidedBatch:
 
         What the evidence implies outranks the guide's start, and a ``yielding_start`` too.
         """
-        strategy = make_strategy(strategy)
+        flat = compile_model(model, log_zero)
+        strategy = make_strategy(strategy).fitted(flat)
         load_kernels(strategy, use)
         began = perf_counter()
         self.guide, self.use = guide, use
         evidences = [resolve_evidence(model, query) for query in queries]
         self.scores: NDArray[np.float32] | None = None
-        self._given: NDArray[np.int64] | None = None
+        self._scored: ScoredStarts | None = None
         if use.start == "guide":
-            self._given = given_starts(model, evidences, start, seed)
-            start, self.scores = guided_start(model, evidences, guide, self._given)
+            given = given_starts(model, evidences, start, seed)
+            self._scored = ScoredStarts.ask(model, flat, evidences, guide, given, began)
+            start, self.scores = self._scored.starts, self._scored.scores
         self.batch = SearchBatch(
             model,
             evidences,
@@ -87,12 +90,13 @@ class GuidedBatch:
     def traces(self) -> list[Trace]:
         """The improvements of each search, with the time that set-up and scoring took.
 
-        Until the guide has said where to begin, nothing better is known than the start it was given.
+        Until the guide has said where to begin, nothing better is known than the start it was given; where
+        it says, and how good that is, is known before the searches are set up.
         """
         traces = self.batch.traces
-        if self._given is None:
+        if self._scored is None:
             return traces
-        return [self._from_given(row, trace) for row, trace in zip(self._given, traces, strict=True)]
+        return [self._scored.trace(query, trace, self.setup_seconds) for query, trace in enumerate(traces)]
 
     def run_until(self, stop: Stop, on_improvement: Listener | None = None) -> None:
         """Let every search run until ``stop``, whose limits count from its beginning, scoring included."""
@@ -111,18 +115,6 @@ class GuidedBatch:
                 for query in unfinished
                 if reasons[query] == "steps" and self.batch.searches[query].steps < stop.steps
             ]
-
-    def _from_given(self, start: NDArray[np.int64], trace: Trace) -> Trace:
-        model = self.batch.model
-        zeros, score = model.num_zero_factors(start), model.floored_log_score(start, self.batch.flat.log_zero)
-        if (-zeros, score) >= (-trace.zero_factors[0], trace.scores[0]):
-            return trace
-        return Trace(
-            np.append(0, trace.steps),
-            np.append(0.0, np.maximum(trace.seconds, self.setup_seconds)),
-            np.append(score, trace.scores),
-            np.append(zeros, trace.zero_factors),
-        )
 
     def _is_due(self, query: int) -> bool:
         return self.scores is None or self.batch.searches[query].steps >= self._due[query]
@@ -147,11 +139,6 @@ class GuidedBatch:
             self.batch.searches[query].charge(seconds / len(queries))
 
 
-def scores_last(guide: Guide, use: GuideUse) -> bool:
-    """Do a guide's first scores stay in use for good?"""
-    return use.refresh == 0 or isinstance(guide, EvidenceGuide)
-
-
 def _whole(interval: float) -> float:
     return interval if math.isinf(interval) else math.floor(interval)
 
@@ -159,26 +146,11 @@ def _whole(interval: float) -> float:
 def load_kernels(strategy: Strategy, use: GuideUse) -> None:
     """Load or compile all kernels of a guided search before any clock runs."""
     warm_up(strategy)
+    _warm_up_scoring()
     if use.guidance.is_heeded:
         warm_up_guided()
 
 
-def given_starts(
-    model: GraphicalModel, evidences: Sequence[dict[int, int]], start: Start, seed: int
-) -> NDArray[np.int64]:
-    """[queries, variables] the starts, random where none is given.
-
-    A query's start depends on the model, its evidence, its given start and the seed alone.
-    """
-    rows = zip(evidences, first_assignments(model, start, evidences), strict=True)
-    starts = [random_start(model, evidence, seed) if row is None else row for evidence, row in rows]
-    return np.array(starts, dtype=np.int64).reshape(len(evidences), model.num_variables)
-
-
-def guided_start(
-    model: GraphicalModel, evidences: Sequence[dict[int, int]], guide: Guide, given: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Where the guide would begin, given starts, and the scores that say so."""
-    states = States(given, observed_rows(evidences, model.num_variables))
-    scores = guide.score(states)
-    return starts_from_scores(Moves.of(model), guide, scores, states), scores
+@cache
+def _warm_up_scoring() -> None:
+    floored_scores(compile_model(GraphicalModel.from_tables([2], [])), np.zeros((1, 1), dtype=np.int64))

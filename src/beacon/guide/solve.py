@@ -9,16 +9,19 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide
-from beacon.guide.guided_batch import GuidedBatch, given_starts, guided_start, scores_last
+from beacon.guide.guided_batch import GuidedBatch
+from beacon.guide.scored import given_starts, guided_start, scores_last
 from beacon.guide.use import GuideUse
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search import solve as unguided
+from beacon.search.fixed import as_fixed
 from beacon.search.guided_run import GUIDED_STRATEGIES
 from beacon.search.result import Result
 from beacon.search.search import Search
@@ -167,7 +170,7 @@ class _GuidedJob:
         began = perf_counter()
         start, scores = self.start, None
         if self.use.asks_guide and evidences:
-            given = given_starts(self.model, evidences, self.start, self.options["seed"])
+            given = self._given(evidences)
             guided, scores = guided_start(self.model, evidences, self.guide, given)
             start = guided if self.use.start == "guide" else start
         return unguided.solve_many(
@@ -181,6 +184,13 @@ class _GuidedJob:
             spent_seconds=(perf_counter() - began) / max(1, len(evidences)),
             **self.options,
         )
+
+    def _given(self, evidences: Sequence[dict[int, int]]) -> NDArray[np.int64]:
+        """Where the guide is asked. One of the evidence alone need not see more than that."""
+        if isinstance(self.guide, EvidenceGuide) and isinstance(self.start, str):
+            rows = [as_fixed(evidence, self.model.num_variables) for evidence in evidences]
+            return np.maximum(np.array(rows, dtype=np.int64), 0)
+        return given_starts(self.model, evidences, self.start, self.options["seed"])
 
     def _in_step(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
         """Searches that ask again and again do so together, a batch of them after another."""

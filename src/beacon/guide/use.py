@@ -31,6 +31,8 @@ class GuideUse:
     """Restart at a random assignment, or at one drawn from the guide's scores."""
     stall: float = 1.0
     """With all moves as candidates: restart after so many steps per free variable without a new best."""
+    fallback: bool = True
+    """Search without the guide for a while where it leads nowhere; every other restart is without it."""
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -45,7 +47,7 @@ class GuideUse:
     @property
     def guidance(self) -> Guidance:
         """The rule by which moves and restarts are chosen."""
-        return Guidance(self.weight, self.candidates, self.stall, self.restart_from)
+        return Guidance(self.weight, self.candidates, self.stall, self.restart_from, self.fallback)
 
     @property
     def asks_guide(self) -> bool:

@@ -16,7 +16,7 @@ from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer
 from beacon.query.sampling import check_count
-from beacon.search.propagate import with_implied
+from beacon.search.propagate import fixed_values
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search
 from beacon.search.stop import Stop
@@ -139,7 +139,7 @@ class Teacher:
     ) -> Reference:
         results: list[Result] = []
         for seed in seeds:
-            search = Search(self.flat, with_implied(self.flat, evidence, None), self.strategy, seed=seed)
+            search = Search(self.flat, fixed_values(self.flat, evidence, None), self.strategy, seed=seed)
             reason = search.run(self.settings.stop, cancelled)
             results.append(checked_result(self.model, evidence, search, seed, reason))
             if results[-1].is_optimal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from beacon.errors import UsageError
 from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide, States
 from beacon.guide.guided_batch import GuidedBatch, load_kernels
+from beacon.guide.scored import LoneSearches, ScoredStarts, given_starts, is_asked_first
 from beacon.guide.use import GuideUse
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
-from beacon.search.stop import MaxRuntime, MaxSteps
+from beacon.search.search import num_threads
+from beacon.search.stop import MaxRuntime, MaxSteps, Stop
 from beacon.search.strategy import make_strategy
 from beacon.search.trace import Trace
 
@@ -198,6 +202,24 @@ class _Runner:
 
     def scores(self, trial: Trial, evidences: Sequence[dict[int, int]]) -> NDArray[np.float64]:
         """[queries, marks] the best scores of a trial."""
+        limits = self.settings
+        stop = MaxSteps(max(limits.steps)) if limits.steps else MaxRuntime(max(limits.seconds))
+        traces = self._lone_traces if is_asked_first(self.guide, trial.use) else self._batch_traces
+        return np.array([limits.marks_of(trace) for trace in traces(trial, evidences, stop)])
+
+    def _lone_traces(self, trial: Trial, evidences: Sequence[dict[int, int]], stop: Stop) -> list[Trace]:
+        """As a guide that is asked once is put to work: see :func:`beacon.solve_many`."""
+        began, flat = perf_counter(), compile_model(self.model)
+        given, scored = given_starts(self.model, evidences, "random", self.seed), None
+        if trial.use.start == "guide":
+            scored = ScoredStarts.ask(self.model, flat, evidences, self.guide, given, began)
+        strategy = make_strategy(trial.strategy).fitted(flat)
+        searches = LoneSearches(
+            flat, evidences, strategy, trial.use, given, scored, self.seed, self.propagate
+        )
+        return [run.trace for run in searches.run([stop], num_threads(self.threads))]
+
+    def _batch_traces(self, trial: Trial, evidences: Sequence[dict[int, int]], stop: Stop) -> list[Trace]:
         batch = GuidedBatch(
             self.model,
             evidences,
@@ -208,9 +230,8 @@ class _Runner:
             propagate=self.propagate,
             threads=self.threads,
         )
-        limits = self.settings
-        batch.run_until(MaxSteps(max(limits.steps)) if limits.steps else MaxRuntime(max(limits.seconds)))
-        return np.array([limits.marks_of(trace) for trace in batch.traces])
+        batch.run_until(stop)
+        return batch.traces
 
 
 def _row(trial: Trial, count: int, rank: float, scores: NDArray[np.float64]) -> dict[str, Any]:

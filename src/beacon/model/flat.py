@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import weakref
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +67,35 @@ class FlatModel(NamedTuple):
         return int(self.move_starts[-1])
 
 
+T = TypeVar("T")
+_COMPILED: weakref.WeakKeyDictionary[GraphicalModel, dict[float | None, FlatModel]]
+_COMPILED = weakref.WeakKeyDictionary()
+
+
 def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatModel:
-    """Flatten a model; ``log_zero`` defaults to :func:`default_log_zero`."""
+    """Flatten a model, once; ``log_zero`` defaults to :func:`default_log_zero`."""
+    compiled = _COMPILED.setdefault(model, {})
+    if log_zero not in compiled:
+        compiled[log_zero] = _flatten(model, log_zero)
+    return compiled[log_zero]
+
+
+def once_per_model(function: Callable[[FlatModel], T]) -> Callable[[FlatModel], T]:
+    """Remember what a function says about a model for as long as the model's tables are there."""
+    known: dict[int, T] = {}  # by the identity of the tables
+
+    @wraps(function)
+    def remembered(model: FlatModel) -> T:
+        key = id(model.log_table)
+        if key not in known:
+            known[key] = function(model)
+            weakref.finalize(model.log_table, known.pop, key, None)
+        return known[key]
+
+    return remembered
+
+
+def _flatten(model: GraphicalModel, log_zero: float | None) -> FlatModel:
     if model.num_entries >= 2**31:
         raise ModelError(f"the search takes at most 2^31 table entries in all; found {model.num_entries}")
     sizes = model.domain_sizes

@@ -15,7 +15,7 @@ from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.guidance import Guidance, as_guidance, checked_scores
 from beacon.search.guided_run import check_can_be_guided
-from beacon.search.propagate import with_implied
+from beacon.search.propagate import fixed_values
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search, num_threads
 from beacon.search.start import Start, first_assignments
@@ -58,9 +58,7 @@ class SearchBatch:
         self.searches = [
             Search(
                 self.flat,
-                with_implied(self.flat, evidence, None if yielding_start else first)
-                if propagate
-                else evidence,
+                fixed_values(self.flat, evidence, None if yielding_start else first, propagate),
                 self.strategy,
                 first,
                 seed,

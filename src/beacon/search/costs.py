@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from beacon.model.flat import FlatModel
 from beacon.search.jit import inlined, kernel
 from beacon.search.state import SearchState
 
 
 @inlined
-def _is_observed(model: FlatModel, state: SearchState, factor: int) -> bool:
+def _first_possible(model: FlatModel, state: SearchState, factor: int) -> tuple[int, int]:
+    """A factor's first entry that agrees with the fixed variables, and the number of such entries."""
+    entry, count = model.table_starts[factor], 1
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-        if not state.is_free[model.scopes[place, 0]]:
-            return True
-    return False
+        variable = model.scopes[place, 0]
+        if state.is_free[variable]:
+            count *= model.domain_sizes[variable]
+        else:
+            entry += state.assignment[variable] * model.scopes[place, 1]
+    return entry, count
 
 
 @inlined
-def _is_possible(model: FlatModel, state: SearchState, factor: int, entry: int) -> bool:
-    """Does an entry of a factor agree with the fixed variables?"""
-    offset = entry - model.table_starts[factor]
-    for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+def _next_possible(model: FlatModel, state: SearchState, factor: int, entry: int) -> int:
+    """The next entry: the values of the free variables count up like digits, kept in ``touched``."""
+    begin = model.scope_starts[factor]
+    for place in range(model.scope_starts[factor + 1] - 1, begin - 1, -1):
         variable, stride = model.scopes[place, 0], model.scopes[place, 1]
-        value = offset // stride % model.domain_sizes[variable]
-        if not state.is_free[variable] and value != state.assignment[variable]:
-            return False
-    return True
+        if state.is_free[variable]:
+            value = state.touched[place - begin] + 1
+            if value < model.domain_sizes[variable]:
+                state.touched[place - begin] = value
+                return entry + stride  # type: ignore[no-any-return]
+            state.touched[place - begin] = 0
+            entry -= (value - 1) * stride
+    return entry
 
 
 @inlined
 def _best_possible(model: FlatModel, state: SearchState, factor: int) -> float:
-    """The largest log-potential of a factor under the evidence. Cost: the size of its table."""
-    top = -np.inf
-    observed = _is_observed(model, state, factor)
-    for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
-        log_potential = model.log_table[entry]
-        if log_potential > top and (not observed or _is_possible(model, state, factor, entry)):
-            top = log_potential
-    return top
+    """The largest log-potential of a factor under the evidence. Cost: the entries that it leaves possible."""
+    entry, count = _first_possible(model, state, factor)
+    top = model.log_table[entry]
+    if count == model.table_starts[factor + 1] - model.table_starts[factor]:
+        for other in range(entry + 1, entry + count):
+            top = max(top, model.log_table[other])
+        return top  # type: ignore[no-any-return]
+    for place in range(model.scope_starts[factor + 1] - model.scope_starts[factor]):
+        state.touched[place] = 0
+    for _ in range(count - 1):
+        entry = _next_possible(model, state, factor, entry)
+        top = max(top, model.log_table[entry])
+    return top  # type: ignore[no-any-return]
 
 
 @kernel

@@ -27,6 +27,8 @@ class Guidance:
     0: never."""
     restart_from: RestartFrom = "random"
     """Restart at a uniformly random assignment, or at one drawn from the guide's scores."""
+    fallback: bool = True
+    """Search without the guide for a while where it leads nowhere: see docs/guidance.md."""
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -51,6 +53,7 @@ class Guidance:
             improving_only=self.candidates == "improving",
             stall=float(self.stall) if self.candidates == "all" and self.weight > 0 else 0.0,
             restart_from_guide=self.restart_from == "guide",
+            fallback=bool(self.fallback),
         )
 
 
@@ -65,6 +68,8 @@ class GuidanceConstants(NamedTuple):
     """Restart after so many steps per free variable without a new best; 0: never."""
     restart_from_guide: bool
     """Draw restarts from the scores, or uniformly?"""
+    fallback: bool
+    """Do without the guide now and then where it leads nowhere?"""
 
 
 def as_guidance(weight: float | Guidance) -> Guidance:

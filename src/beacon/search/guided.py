@@ -47,6 +47,13 @@ def draw_from_scores(model: FlatModel, state: SearchState, guide: GuideState) ->
             state.assignment[i] = _draw_value(model, state, guide, i)
 
 
+@inlined
+def _is_guides_turn(state: SearchState, guidance: GuidanceConstants) -> bool:
+    """Does this restart follow the guide? With a fallback, every other one is uniformly random."""
+    state.counters[0]["guided_restarts"] += 1
+    return bool(not guidance.fallback or state.counters[0]["guided_restarts"] % 2 == 1)
+
+
 @kernel
 def _restart(
     model: FlatModel,
@@ -59,7 +66,7 @@ def _restart(
     if len(state.penalties) > 0:
         clear_penalties(model, state, constants)
     save_all_best(state)
-    if guidance.restart_from_guide:
+    if guidance.restart_from_guide and _is_guides_turn(state, guidance):
         draw_from_scores(model, state, guide)
     else:
         randomise(model, state)
@@ -67,12 +74,18 @@ def _restart(
 
 
 @inlined
+def _has_say(state: SearchState, guidance: GuidanceConstants) -> bool:
+    """Does the guide take part in the choice of moves at present?"""
+    return bool(guidance.weight > 0.0 and not state.counters[0]["is_alone"])
+
+
+@inlined
 def _climb(
     model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants, penalising: bool
 ) -> None:
-    """Make the move that guide and strategy choose together, or the strategy alone if the weight is 0."""
-    variable, value = -1, -1
-    if guidance.weight > 0.0:
+    """Make the move that guide and strategy choose together, or the strategy alone."""
+    variable, value, has_say = -1, -1, _has_say(state, guidance)
+    if has_say:
         if guide.counters[0]["num_rebuilds"] != state.counters[0]["num_rebuilds"]:
             build_guide(model, state, guide, guidance)
         variable, value = select_move(model, state, guide, guidance)
@@ -80,7 +93,7 @@ def _climb(
         variable = pick_top(state.gains, state.gain_levels, EPSILON, state.rng)
         value = best_value(model, state, variable)
     flip(model, state, variable, value, penalising)
-    if guidance.weight > 0.0:
+    if has_say:
         follow_flip(model, state, guide, guidance, variable)
     if state.counters[0]["steps"] % REFRESH_STEPS == 0:
         rebuild(model, state)
@@ -90,7 +103,40 @@ def _climb(
 def _is_stalled(state: SearchState, guidance: GuidanceConstants) -> bool:
     counters, limit = state.counters[0], guidance.stall * state.counters[0]["num_free"]
     idle_steps = counters["steps"] - max(counters["best_step"], counters["last_restart"])
-    return bool(limit > 0 and idle_steps >= limit)
+    return bool(limit > 0 and idle_steps >= limit and not counters["is_alone"])
+
+
+@inlined
+def _turn_is_over(state: SearchState, guidance: GuidanceConstants) -> bool:
+    """Has there been nothing better for so long that it is the strategy's turn alone, or the guide's again?
+
+    Turns grow with the search, so that each is long enough for what the other found easy.
+    """
+    counters, limit = state.counters[0], guidance.stall * state.counters[0]["num_free"]
+    idle_steps = counters["steps"] - max(counters["best_step"], counters["turn_step"])
+    patience = counters["turn_step"] / 2 if counters["is_alone"] else counters["steps"] / 4
+    return bool(guidance.fallback and limit > 0 and idle_steps >= max(limit, patience))
+
+
+@inlined
+def _take_turns(
+    model: FlatModel,
+    state: SearchState,
+    guide: GuideState,
+    guidance: GuidanceConstants,
+    constants: GlsConstants,
+) -> None:
+    """Go on without the guide from where it has led, or with it from a restart; without old penalties."""
+    counters = state.counters[0]
+    if counters["is_alone"]:
+        _restart(model, state, guide, guidance, constants)
+    else:
+        if len(state.penalties) > 0:
+            clear_penalties(model, state, constants)
+        save_all_best(state)
+        begin_again(model, state)
+    counters["is_alone"] = not counters["is_alone"]
+    counters["turn_step"] = counters["steps"]
 
 
 @kernel
@@ -110,13 +156,15 @@ def run_guided(
         if tree_top(state.gains, state.gain_levels) > EPSILON:
             _climb(model, state, guide, guidance, penalising)
             counters["idle_restarts"] = 0
-            if _is_stalled(state, guidance) or (penalising and restart_is_due(state, constants)):
+            if _turn_is_over(state, guidance):
+                _take_turns(model, state, guide, guidance, constants)
+            elif _is_stalled(state, guidance) or (penalising and restart_is_due(state, constants)):
                 _restart(model, state, guide, guidance, constants)
         elif penalising:
             num_tied = leave_optimum(model, state, constants)
             if num_tied == 0:
                 return STALLED
-            if guidance.weight > 0.0:
+            if _has_say(state, guidance):
                 follow_penalties(model, state, guide, guidance, num_tied)
         else:
             counters["local_optima"] += 1

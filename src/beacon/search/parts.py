@@ -32,13 +32,19 @@ def _reach(
 
 @kernel
 def label_parts(
-    model: FlatModel, is_free: NDArray[np.bool_], part_of: NDArray[np.int32], queue: NDArray[np.int32]
+    model: FlatModel,
+    is_free: NDArray[np.bool_],
+    part_of: NDArray[np.int32],
+    queue: NDArray[np.int32],
+    firsts: NDArray[np.int32],
 ) -> int:
-    """Write the part of each free variable into ``part_of``, all -1 before; return the number of parts.
+    """Write the part of each free variable into ``part_of``, -1 for the others; return the number of parts.
 
-    Cost: the links of the model.
+    ``firsts`` gets the number of variables in earlier parts, for each part. Cost: the links of the model.
     """
-    num_parts = 0
+    num_parts, num_before = 0, 0
+    for variable in range(len(part_of)):
+        part_of[variable] = -1
     for seed in range(len(is_free)):
         head, tail = 0, _reach(seed, num_parts, is_free, part_of, queue, 0)
         while head < tail:
@@ -51,5 +57,8 @@ def label_parts(
                 factor = model.wides[link, 0]
                 for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
                     tail = _reach(model.scopes[place, 0], num_parts, is_free, part_of, queue, tail)
-        num_parts += tail > 0
+        if tail > 0:
+            firsts[num_parts] = num_before
+            num_before += tail
+            num_parts += 1
     return num_parts

@@ -3,17 +3,37 @@
 A value that some factor forbids whatever its other variables are (given what they may still be) is out;
 a variable with one value left is decided. On networks with deterministic tables this settles most of a
 query before the search begins.
+
+What follows without any evidence is found once for a model; a query then looks only at the factors that its
+evidence reaches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.model.flat import FlatModel
+from beacon.model.flat import FlatModel, once_per_model
+from beacon.search.fixed import Fixed, as_fixed
 from beacon.search.jit import inlined, kernel
+
+
+class _Zeros(NamedTuple):
+    """The zeros of a model, and what follows from them alone."""
+
+    entries: NDArray[np.bool_]
+    """[entries] is it zero?"""
+    without: NDArray[np.bool_]
+    """[factors] has it no zeros?"""
+    possible: NDArray[np.bool_]
+    """[moves] what is left without any evidence."""
+    max_scope: int
+    """Variables of the widest factor."""
+    matter: bool
+    """Can evidence imply anything? Not without zeros, nor where every assignment has probability zero."""
 
 
 def implied_values(model: FlatModel, evidence: Mapping[int, int]) -> dict[int, int]:
@@ -22,43 +42,61 @@ def implied_values(model: FlatModel, evidence: Mapping[int, int]) -> dict[int, i
     Empty where nothing follows, and where the evidence turns out to have probability zero: then every
     assignment breaks something, and the search is to look for the fewest zeros.
     """
-    zero_entries = model.log_table == model.log_zero
-    if not zero_entries.any():
-        return {}
-    possible = np.ones(model.num_moves, dtype=np.bool_)
-    for variable, value in evidence.items():
-        possible[model.move_starts[variable] : model.move_starts[variable + 1]] = False
-        possible[model.move_starts[variable] + value] = True
-    waiting = np.add.reduceat(zero_entries, model.table_starts[:-1], dtype=np.int64) > 0
-    queue = np.flatnonzero(waiting).astype(np.int32)
-    room = np.zeros(model.num_factors, dtype=np.int32)
-    room[: len(queue)] = queue
-    supported = np.zeros(model.num_moves, dtype=np.bool_)
-    if not _prune(model, zero_entries, possible, waiting, room, len(queue), supported):
-        return {}
-    return _decided(model, possible, evidence)
+    fixed = fixed_values(model, evidence, None)
+    pairs = ((variable, int(fixed[variable])) for variable in np.flatnonzero(fixed >= 0).tolist())
+    return {variable: value for variable, value in pairs if variable not in evidence}
 
 
 def with_implied(
     model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None
 ) -> dict[int, int]:
-    """The evidence and what it implies; the evidence alone if a given start does otherwise.
+    """The evidence and what it implies; the evidence alone if a given start does otherwise."""
+    fixed = fixed_values(model, evidence, start)
+    return {variable: int(fixed[variable]) for variable in np.flatnonzero(fixed >= 0).tolist()}
 
-    Such a start has probability zero, and a search that begins there must be able to return it.
+
+def fixed_values(
+    model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None, propagate: bool = True
+) -> Fixed:
+    """The evidence and, if it is to ``propagate``, what it implies, for each variable.
+
+    A given start that does otherwise has probability zero, and a search that begins there must be able to
+    return it: then the evidence alone is fixed.
     """
-    implied = implied_values(model, evidence)
-    if start is not None and any(start[variable] != value for variable, value in implied.items()):
-        return dict(evidence)
-    return {**evidence, **implied}
+    given = as_fixed(evidence, model.num_variables)
+    if not propagate:
+        return given
+    zeros = _zeros_of(model)
+    if not zeros.matter:
+        return given
+    fixed, possible, waiting = given.copy(), zeros.possible.copy(), zeros.without.copy()
+    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
+    supported = np.zeros(model.num_moves, dtype=np.bool_)
+    if not _fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, fixed):
+        return given
+    return given if start is not None and _contradicts(start, fixed) else fixed
 
 
-def _decided(model: FlatModel, possible: NDArray[np.bool_], evidence: Mapping[int, int]) -> dict[int, int]:
-    counts = np.add.reduceat(possible, model.move_starts[:-1], dtype=np.int64)
-    decided = np.flatnonzero((counts == 1) & (model.domain_sizes > 1))
-    firsts = np.flatnonzero(possible)
-    value_of = firsts[np.searchsorted(firsts, model.move_starts[decided])] - model.move_starts[decided]
-    pairs = zip(decided.tolist(), value_of.tolist(), strict=True)
-    return {variable: value for variable, value in pairs if variable not in evidence}
+def _contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
+    return bool(((fixed >= 0) & (start != fixed)).any())
+
+
+@once_per_model
+def _zeros_of(model: FlatModel) -> _Zeros:
+    entries = model.log_table == model.log_zero
+    possible = np.ones(model.num_moves, dtype=np.bool_)
+    max_scope = int(np.diff(model.scope_starts).max(initial=0))
+    if not entries.any():
+        return _Zeros(entries, np.ones(model.num_factors, dtype=np.bool_), possible, max_scope, matter=False)
+    waiting = np.add.reduceat(entries, model.table_starts[:-1], dtype=np.int64) > 0
+    without = ~waiting
+    first = np.flatnonzero(waiting).astype(np.int32)
+    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(max_scope, dtype=np.int32)
+    queue[: len(first)] = first
+    supported = np.zeros(model.num_moves, dtype=np.bool_)
+    waiting[:] = True  # those without zeros never have to wait
+    matter = _prune(model, entries, possible, waiting, queue, len(first), supported, moves)
+    return _Zeros(entries, without, possible, max_scope, matter=matter)
 
 
 @inlined
@@ -68,19 +106,35 @@ def _mark_supported(
     possible: NDArray[np.bool_],
     factor: int,
     supported: NDArray[np.bool_],
+    moves: NDArray[np.int32],
 ) -> None:
-    """Mark the moves that occur in an entry of a factor which is neither zero nor ruled out."""
-    start, begin, end = model.table_starts[factor], model.scope_starts[factor], model.scope_starts[factor + 1]
-    for entry in range(start, model.table_starts[factor + 1]):
+    """Mark the moves that occur in an entry of a factor which is neither zero nor ruled out.
+
+    ``moves`` is room for those of one entry; they are counted up from entry to entry like the digits of a
+    number.
+    """
+    begin, arity = model.scope_starts[factor], model.scope_starts[factor + 1] - model.scope_starts[factor]
+    missing = 0  # possible moves without support so far
+    for place in range(arity):
+        variable = model.scopes[begin + place, 0]
+        moves[place] = model.move_starts[variable]
+        for move in range(model.move_starts[variable], model.move_starts[variable + 1]):
+            missing += possible[move] * 1
+    for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
         allowed = not zero_entries[entry]
-        for place in range(begin, end):
-            variable = model.scopes[place, 0]
-            value = (entry - start) // model.scopes[place, 1] % model.domain_sizes[variable]
-            allowed = allowed and possible[model.move_starts[variable] + value]
-        for place in range(begin, end if allowed else begin):
-            variable = model.scopes[place, 0]
-            value = (entry - start) // model.scopes[place, 1] % model.domain_sizes[variable]
-            supported[model.move_starts[variable] + value] = True
+        for place in range(arity if allowed else 0):
+            allowed = allowed and possible[moves[place]]
+        for place in range(arity if allowed else 0):
+            missing -= (not supported[moves[place]]) * 1
+            supported[moves[place]] = True
+        if missing == 0:
+            break
+        for place in range(arity - 1, -1, -1):
+            variable = model.scopes[begin + place, 0]
+            moves[place] += 1
+            if moves[place] < model.move_starts[variable + 1]:
+                break
+            moves[place] = model.move_starts[variable]
 
 
 @inlined
@@ -114,18 +168,19 @@ def _prune(
     queue: NDArray[np.int32],
     tail: int,
     supported: NDArray[np.bool_],
+    moves: NDArray[np.int32],
 ) -> bool:
     """Rule out unsupported values until nothing changes; False if a variable has none left.
 
-    ``queue`` is a ring of the factors that are ``waiting``. Cost: the tables of the factors visited, each
-    again whenever one of its variables lost a value.
+    ``queue`` is a ring of the factors that are ``waiting``; factors without zeros count as waiting all the
+    time, so that they never get there. Cost: the tables of the factors visited, each again whenever one of
+    its variables lost a value.
     """
     head = 0
     while head < tail:
         factor = queue[head % len(queue)]
         head += 1
-        waiting[factor] = False
-        _mark_supported(model, zero_entries, possible, factor, supported)
+        _mark_supported(model, zero_entries, possible, factor, supported, moves)
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable = model.scopes[place, 0]
             lost, left = 0, 0
@@ -138,4 +193,56 @@ def _prune(
                 return False
             if lost > 0:
                 tail = _wake_factors(model, variable, waiting, queue, tail)
+        waiting[factor] = False  # only now: what it has itself ruled out is no news to it
+    return True
+
+
+@inlined
+def _restrict(model: FlatModel, possible: NDArray[np.bool_], variable: int, value: int) -> int:
+    """Rule out all values of a variable but one; return how many that were."""
+    lost, start = 0, model.move_starts[variable]
+    for move in range(start, model.move_starts[variable + 1]):
+        if possible[move] and move != start + value:
+            possible[move] = False
+            lost += 1
+    return lost
+
+
+@inlined
+def _only_value(model: FlatModel, possible: NDArray[np.bool_], variable: int) -> int:
+    """The one value that a variable has left; -1 if it has several."""
+    only, start = -1, model.move_starts[variable]
+    for move in range(start, model.move_starts[variable + 1]):
+        if possible[move]:
+            if only >= 0:
+                return -1
+            only = move - start
+    return only
+
+
+@kernel
+def _fix_implied(
+    model: FlatModel,
+    zero_entries: NDArray[np.bool_],
+    possible: NDArray[np.bool_],
+    waiting: NDArray[np.bool_],
+    queue: NDArray[np.int32],
+    supported: NDArray[np.bool_],
+    moves: NDArray[np.int32],
+    fixed: Fixed,
+) -> bool:
+    """Add to the ``fixed`` values what they imply; False, and nothing added, if they contradict the zeros."""
+    tail = 0
+    for variable in range(len(fixed)):
+        value = fixed[variable]
+        if value >= 0:
+            if not possible[model.move_starts[variable] + value]:
+                return False
+            if _restrict(model, possible, variable, value) > 0:
+                tail = _wake_factors(model, variable, waiting, queue, tail)
+    if not _prune(model, zero_entries, possible, waiting, queue, tail, supported, moves):
+        return False
+    for variable in range(len(fixed)):
+        if fixed[variable] < 0 and model.domain_sizes[variable] > 1:
+            fixed[variable] = _only_value(model, possible, variable)
     return True

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
 from beacon.search.costs import set_tops
+from beacon.search.fixed import Fixed, as_fixed, place
 from beacon.search.guidance import Guidance
 from beacon.search.guided_run import check_can_be_guided, guided_advance
 from beacon.search.incumbent import first_best, save_all_best
@@ -23,7 +24,7 @@ from beacon.search.strategy import Strategy
 from beacon.search.trace import Trace, TraceRecorder
 
 CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
-FIRST_WORK = 500
+FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
 NO_LIMIT = np.iinfo(np.int64).max
 
 REASONS = {OPTIMAL: "optimal", STALLED: "stalled", TARGET: "target"}
@@ -35,23 +36,21 @@ class Search:
     def __init__(
         self,
         model: FlatModel,
-        evidence: Mapping[int, int],
+        evidence: Mapping[int, int] | Fixed,
         strategy: Strategy,
         start: NDArray[np.int64] | None = None,
         seed: int = 0,
     ) -> None:
-        """Begin at ``start``, or at a random assignment."""
+        """Begin at ``start`` or at random; ``evidence`` is all that the search may not change."""
+        fixed = as_fixed(evidence, model.num_variables)
         self.model = model
         self.strategy = strategy.fitted(model)
         self.seconds = 0.0
-        self.state = new_state(
-            model, evidence, seed, penalising=strategy.penalising, growing=strategy.growing
-        )
+        self.state = new_state(model, fixed, seed, penalising=strategy.penalising, growing=strategy.growing)
         if start is None:
             draw_assignment(model, self.state)
         else:
-            self.state.assignment[:] = start
-            self.state.assignment[list(evidence)] = list(evidence.values())
+            self.state.assignment[:] = place(fixed, start)
         set_tops(model, self.state)
         self.strategy.prepare(model, self.state)
         rebuild(model, self.state)
@@ -158,7 +157,7 @@ class Search:
         self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
         rate = (self._work_done() - first_work + 1) / spent
         goal = min(CALL_SECONDS, max(seconds_left - spent, CALL_SECONDS / 10))
-        self._work = int(np.clip(rate * goal, 1, 4 * self._work))
+        self._work = int(min(max(rate * goal, 1), 4 * self._work))
         return verdict
 
     def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance) -> None:

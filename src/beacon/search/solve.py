@@ -13,7 +13,7 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.batch import rows_of_scores
 from beacon.search.guidance import Guidance
-from beacon.search.propagate import with_implied
+from beacon.search.propagate import fixed_values
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search, num_threads
 from beacon.search.start import Start, first_assignments
@@ -95,7 +95,7 @@ def solve_many(
 
     def solve_one(query: int) -> Result:
         evidence, first = resolved[query], starts[query]
-        fixed = with_implied(flat, evidence, None if yielding_start else first) if propagate else evidence
+        fixed = fixed_values(flat, evidence, None if yielding_start else first, propagate)
         search = Search(flat, fixed, plan, first, seed)
         search.charge(spent_seconds)
         reason = search.run(stop, cancelled, on_improvement, rows[query], guidance)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import EvidenceError, UsageError
 from beacon.model.graphical_model import GraphicalModel
+from beacon.search.fixed import as_fixed
 from beacon.search.rng import stream
 
 START_STREAM = 7  # apart from the stream of the search itself
@@ -43,10 +44,10 @@ def first_assignments(
 
 def random_start(model: GraphicalModel, evidence: Mapping[int, int], seed: int) -> NDArray[np.int64]:
     """A uniformly random assignment with the evidence in place; it depends on seed and evidence alone."""
-    rng = np.random.default_rng([START_STREAM, *stream(seed, evidence).tolist()])
-    assignment: NDArray[np.int64] = rng.integers(0, model.domain_sizes, dtype=np.int64)
-    assignment[list(evidence)] = list(evidence.values())
-    return assignment
+    fixed = as_fixed(evidence, model.num_variables)
+    rng = np.random.default_rng([START_STREAM, *stream(seed, fixed).tolist()])
+    drawn = rng.integers(0, model.domain_sizes, dtype=np.int64)
+    return np.where(fixed >= 0, fixed, drawn)
 
 
 def _checked(model: GraphicalModel, row: NDArray[np.int64], evidence: Mapping[int, int]) -> NDArray[np.int64]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.model.flat import FlatModel
+from beacon.search.fixed import Fixed
 from beacon.search.jit import inlined, kernel
 from beacon.search.max_tree import LOWEST, build_tree, level_starts
 from beacon.search.parts import label_parts
@@ -40,6 +40,9 @@ COUNTERS = np.dtype(
         ("num_free", np.int64),  # variables that the search may change
         ("last_restart", np.int64),  # the step of the last restart
         ("next_harvest", np.int64),  # GLS+: the work from which better clusters are next looked for
+        ("is_alone", np.bool_),  # guided search: the guide is not heeded at present
+        ("turn_step", np.int64),  # guided search: the step since which it is or is not heeded
+        ("guided_restarts", np.int64),  # guided search: restarts made
         ("idle_restarts", np.int64),  # restarts since the last flip
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # marks the variables touched by the current flip
@@ -133,45 +136,45 @@ class SearchState(NamedTuple):
     """[2, variables] where each of the two stood when it was last left."""
 
 
-def new_state(
-    model: FlatModel, evidence: Mapping[int, int], seed: int, *, penalising: bool, growing: bool
-) -> SearchState:
-    """Room for one search that uses penalties (``penalising``) and tree moves (``growing``) or not."""
+def new_state(model: FlatModel, fixed: Fixed, seed: int, *, penalising: bool, growing: bool) -> SearchState:
+    """Room for one search that uses penalties (``penalising``) and tree moves (``growing``) or not.
+
+    Penalties and all that hangs on them are left for the strategy to fill in.
+    """
     n, num_factors = model.num_variables, model.num_factors
     num_penalties = len(model.log_table) if penalising else 0
     gain_levels, utility_levels = level_starts(n), level_starts(num_factors if penalising else 0)
-    assignment = np.zeros(n, dtype=np.int32)
-    is_free = model.domain_sizes > 1
-    for i, value in evidence.items():
-        assignment[i], is_free[i] = value, False
-    part_of = np.full(n, -1, dtype=np.int32)
-    touched = np.zeros(n, dtype=np.int32)
-    num_parts = label_parts(model, is_free, part_of, touched)
+    assignment = np.maximum(fixed, 0)
+    is_free = (model.domain_sizes > 1) & (fixed < 0)
+    part_of, touched, changed = np.empty((3, n), dtype=np.int32)
+    num_parts = label_parts(model, is_free, part_of, touched, changed)
+    parts = np.zeros(num_parts, dtype=PART)
+    parts["first_changed"] = changed[:num_parts]
     counters = np.zeros(1, dtype=COUNTERS)
     counters["num_free"] = np.count_nonzero(is_free)
     counters["log_zero"] = model.log_zero
     return SearchState(
         counters=counters,
-        rng=stream(seed, evidence),
+        rng=stream(seed, fixed),
         assignment=assignment,
         is_free=is_free,
-        parts=_new_parts(part_of, num_parts),
+        parts=parts,
         part_of=part_of,
         entries=np.zeros(num_factors, dtype=np.int32),
         tops=np.zeros(num_factors),
         local_scores=np.zeros(model.num_moves),
         gains=np.full(gain_levels[-1], LOWEST),
         gain_levels=gain_levels,
-        penalised_table=model.log_table.copy(),
-        penalties=np.zeros(num_penalties, dtype=np.float32),
-        utilities=np.zeros(num_penalties, dtype=np.float32),
+        penalised_table=np.empty_like(model.log_table) if penalising else model.log_table.copy(),
+        penalties=np.empty(num_penalties, dtype=np.float32),
+        utilities=np.empty(num_penalties, dtype=np.float32),
         factor_utilities=np.full(utility_levels[-1], LOWEST, dtype=np.float32),
         utility_levels=utility_levels,
         tied_factors=np.zeros(num_factors, dtype=np.int32),
         touched=touched,
         stamps=np.zeros(n, dtype=np.int64),
         best=assignment.copy(),
-        changed=np.zeros(n, dtype=np.int32),
+        changed=changed,
         is_changed=np.zeros(n, dtype=np.bool_),
         event_steps=np.zeros(MAX_EVENTS, dtype=np.int64),
         event_scores=np.zeros(MAX_EVENTS),
@@ -180,13 +183,6 @@ def new_state(
         arms=np.zeros(2, dtype=ARM),
         arm_assignments=np.zeros((2, n if penalising and growing else 0), dtype=np.int32),
     )
-
-
-def _new_parts(part_of: NDArray[np.int32], num_parts: int) -> NDArray[np.void]:
-    parts = np.zeros(num_parts, dtype=PART)
-    sizes = np.bincount(part_of[part_of >= 0], minlength=num_parts)
-    parts["first_changed"] = np.cumsum(sizes) - sizes
-    return parts
 
 
 @inlined

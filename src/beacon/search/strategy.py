@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from beacon.errors import UsageError
-from beacon.model.flat import FlatModel
+from beacon.model.flat import FlatModel, once_per_model
 from beacon.search.auto import AutoConstants, run_auto
 from beacon.search.gls import GlsConstants, clear_penalties, run_gls
 from beacon.search.greedy import run_greedy
@@ -133,6 +133,7 @@ class GlsPlus:
         return run_gls(model, state, self.constants(model), limits)
 
 
+@once_per_model
 def default_penalty_weight(model: FlatModel) -> float:
     """A typical range of the tables, less where variables have many factors; docs/gls.md has the figures.
 

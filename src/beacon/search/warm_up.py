@@ -10,7 +10,7 @@ import numpy as np
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.guidance import Guidance
-from beacon.search.propagate import with_implied
+from beacon.search.propagate import fixed_values
 from beacon.search.search import Search
 from beacon.search.stop import MaxSteps
 from beacon.search.strategy import Auto, GlsPlus, Strategy
@@ -40,4 +40,4 @@ def _small_search(strategy: Strategy) -> Search:
     frustrated = [((0, 1), [0.0, -1.0, -1.0, 0.0]), ((0, 1), [-1.0, 0.0, 0.0, -1.0])]  # never proved optimal
     wide = ((0, 1, 2), [float(-k) for k in range(7)] + [-math.inf])
     flat = compile_model(GraphicalModel.from_tables([2, 2, 2], [*frustrated, wide]))
-    return Search(flat, with_implied(flat, {}, None), strategy)
+    return Search(flat, fixed_values(flat, {}, None), strategy)

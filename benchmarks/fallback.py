@@ -1,0 +1,83 @@
+"""What the fallback is worth, and what it costs: all moves as candidates, from random starts.
+
+RUN/NETWORK holds queries.parquet and fast.guide, as ``benchmarks/reproduce.py`` leaves them. The guide is
+scored once; a *misled* one is sure of the best assignment of another query. No propagation. Mean best floored
+score after so many steps on the test queries, and the number of queries whose best still has zero factors.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import options
+from numpy.typing import NDArray
+
+from beacon.formats import read_model
+from beacon.guide.checkpoint import load_guide
+from beacon.guide.scored import given_starts, guided_start
+from beacon.guide.trivial import OracleGuide
+from beacon.model.graphical_model import GraphicalModel
+from beacon.query.query_set import QuerySet
+from beacon.search.batch import SearchBatch
+from beacon.search.guidance import Guidance
+from beacon.search.stop import MaxSteps
+from beacon.search.trace import Trace
+
+MODELS = ("Promedas_60", "or_chain_89.fg", "BN_30", "pedigree18", "grid20x20.f5.wrap")
+STEPS = (500, 1000, 2000, 4000, 16000)
+
+
+def misled_scores(
+    model: GraphicalModel, evidences: list[dict[int, int]], given: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Those of a guide that takes each query for the next one."""
+    batch = SearchBatch(model, evidences, "gls+")
+    batch.run_until(MaxSteps(STEPS[-1]))
+    wrong = np.roll(batch.best_assignments, 1, axis=0)
+    return guided_start(model, evidences, OracleGuide(model, wrong), given)[1]
+
+
+def cell(traces: list[Trace], steps: int) -> str:
+    """Mean score, and queries with zeros."""
+    places = [int(np.searchsorted(trace.steps, steps, side="right")) - 1 for trace in traces]
+    mean = np.mean([trace.scores[place] for trace, place in zip(traces, places, strict=True)])
+    zeros = sum(bool(trace.zero_factors[place]) for trace, place in zip(traces, places, strict=True))
+    return f"{mean:.1f} ({zeros})"
+
+
+def measure(name: str, arguments: Any) -> None:
+    """One row per guide, strategy, weight and fallback."""
+    model, folder = read_model(arguments.data / "paper" / f"{name}.uai.xz"), arguments.run / name
+    test = QuerySet.load(folder / "queries.parquet", model).split("test")
+    evidences = [test.evidence(k) for k in range(min(arguments.queries, len(test)))]
+    given = given_starts(model, evidences, "random", arguments.seed)
+    fast = guided_start(model, evidences, load_guide(folder / "fast.guide", model), given)[1]
+    rows = [("none", None, 0.0, False)]
+    for kind, scores in {"fast": fast, "misled": misled_scores(model, evidences, given)}.items():
+        rows += [(kind, scores, weight, back) for weight in arguments.weights for back in (False, True)]
+    for strategy in arguments.strategies:
+        for kind, scores, weight, back in rows:
+            batch = SearchBatch(model, evidences, strategy, given, propagate=False, threads=1)
+            batch.run_until(MaxSteps(STEPS[-1]), scores, Guidance(weight, "all", fallback=back))
+            cells = " | ".join(cell(batch.traces, steps) for steps in STEPS)
+            told = f"{kind} | {weight:g} | {'yes' if back else 'no'}" if weight else "none | | "
+            print(f"| {name} | {strategy} | {told} | {cells} |", flush=True)
+
+
+def main() -> None:
+    parser = options(__doc__, MODELS)
+    parser.set_defaults(queries=100)
+    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--weights", nargs="+", type=float, default=[0.5, 1.0])
+    parser.add_argument("--strategies", nargs="+", default=["gls+", "greedy"])
+    arguments = parser.parse_args()
+    print(f"| network | strategy | guide | λ | fallback | {' | '.join(map(str, STEPS))} |")
+    print("|---" * (5 + len(STEPS)) + "|")
+    for name in arguments.models:
+        measure(name, arguments)
+
+
+if __name__ == "__main__":
+    main()
