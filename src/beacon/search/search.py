@@ -45,7 +45,12 @@ class Search:
         self.strategy = strategy.fitted(model)
         self.seconds = 0.0
         self.state = new_state(
-            model, evidence, seed, penalising=strategy.penalising, growing=strategy.growing
+            model,
+            evidence,
+            seed,
+            penalising=strategy.penalising,
+            growing=strategy.growing,
+            block_entries=strategy.block_entries,
         )
         if start is None:
             draw_assignment(model, self.state)

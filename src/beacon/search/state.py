@@ -134,9 +134,18 @@ class SearchState(NamedTuple):
 
 
 def new_state(
-    model: FlatModel, evidence: Mapping[int, int], seed: int, *, penalising: bool, growing: bool
+    model: FlatModel,
+    evidence: Mapping[int, int],
+    seed: int,
+    *,
+    penalising: bool,
+    growing: bool,
+    block_entries: int = 0,
 ) -> SearchState:
-    """Room for one search that uses penalties (``penalising``) and tree moves (``growing``) or not."""
+    """Room for one search that uses penalties (``penalising``) and tree moves (``growing``) or not.
+
+    Tree moves may be blocks with tables of so many entries.
+    """
     n, num_factors = model.num_variables, model.num_factors
     num_penalties = len(model.log_table) if penalising else 0
     gain_levels, utility_levels = level_starts(n), level_starts(num_factors if penalising else 0)
@@ -176,7 +185,7 @@ def new_state(
         event_steps=np.zeros(MAX_EVENTS, dtype=np.int64),
         event_scores=np.zeros(MAX_EVENTS),
         event_zeros=np.zeros(MAX_EVENTS, dtype=np.int32),
-        trees=new_tree_state(model, growing),
+        trees=new_tree_state(model, growing, block_entries),
         arms=np.zeros(2, dtype=ARM),
         arm_assignments=np.zeros((2, n if penalising and growing else 0), dtype=np.int32),
     )
