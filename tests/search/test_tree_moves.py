@@ -121,7 +121,14 @@ def test_a_forest_move_is_exact_on_any_model(model: GraphicalModel, seed: int) -
 
 
 @pytest.mark.parametrize(
-    "strategy", [Tree(min_region=2, max_region=5, restart_idle=3), Auto()], ids=lambda s: s.name
+    "strategy",
+    [
+        Tree(min_region=2, max_region=5, restart_idle=3),
+        Tree(min_region=2, max_region=5, restart_idle=3, block_entries=0),
+        Tree(min_region=2, max_region=5, restart_idle=3, block_entries=16),
+        Auto(),
+    ],
+    ids=lambda s: f"{s.name} {s.block_entries}",
 )
 @pytest.mark.parametrize("name", MODELS)
 def test_the_search_keeps_its_books_and_finds_the_optimum(name: str, strategy: Tree | Auto) -> None:

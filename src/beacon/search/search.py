@@ -46,7 +46,14 @@ class Search:
         self.model = model
         self.strategy = strategy.fitted(model)
         self.seconds = 0.0
-        self.state = new_state(model, fixed, seed, penalising=strategy.penalising, growing=strategy.growing)
+        self.state = new_state(
+            model,
+            fixed,
+            seed,
+            penalising=strategy.penalising,
+            growing=strategy.growing,
+            block_entries=strategy.block_entries,
+        )
         if start is None:
             draw_assignment(model, self.state)
         else:

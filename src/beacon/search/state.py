@@ -136,9 +136,18 @@ class SearchState(NamedTuple):
     """[2, variables] where each of the two stood when it was last left."""
 
 
-def new_state(model: FlatModel, fixed: Fixed, seed: int, *, penalising: bool, growing: bool) -> SearchState:
+def new_state(
+    model: FlatModel,
+    fixed: Fixed,
+    seed: int,
+    *,
+    penalising: bool,
+    growing: bool,
+    block_entries: int = 0,
+) -> SearchState:
     """Room for one search that uses penalties (``penalising``) and tree moves (``growing``) or not.
 
+    Tree moves may be blocks with tables of so many entries.
     Penalties and all that hangs on them are left for the strategy to fill in.
     """
     n, num_factors = model.num_variables, model.num_factors
@@ -179,7 +188,7 @@ def new_state(model: FlatModel, fixed: Fixed, seed: int, *, penalising: bool, gr
         event_steps=np.zeros(MAX_EVENTS, dtype=np.int64),
         event_scores=np.zeros(MAX_EVENTS),
         event_zeros=np.zeros(MAX_EVENTS, dtype=np.int32),
-        trees=new_tree_state(model, growing),
+        trees=new_tree_state(model, growing, block_entries),
         arms=np.zeros(2, dtype=ARM),
         arm_assignments=np.zeros((2, n if penalising and growing else 0), dtype=np.int32),
     )

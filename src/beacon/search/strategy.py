@@ -11,6 +11,7 @@ import numpy as np
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel, once_per_model
 from beacon.search.auto import AutoConstants, run_auto
+from beacon.search.block_state import MAX_BLOCK_ENTRIES
 from beacon.search.gls import GlsConstants, clear_penalties, run_gls
 from beacon.search.greedy import run_greedy
 from beacon.search.limits import Limits
@@ -26,6 +27,10 @@ class Strategy(Protocol):
     """Does it use penalties?"""
     growing: ClassVar[bool]
     """Does it make tree moves?"""
+
+    @property
+    def block_entries(self) -> int:
+        """Entries of the largest table of its block moves; 0: it makes none."""
 
     @property
     def patience(self) -> float:
@@ -48,6 +53,7 @@ class Greedy:
     name: ClassVar[str] = "greedy"
     penalising: ClassVar[bool] = False
     growing: ClassVar[bool] = False
+    block_entries: ClassVar[int] = 0
     patience: ClassVar[float] = math.inf  # its kernel counts restarts itself
 
     def fitted(self, model: FlatModel) -> Greedy:
@@ -84,6 +90,7 @@ class GlsPlus:
     name: ClassVar[str] = "gls+"
     penalising: ClassVar[bool] = True
     growing: ClassVar[bool] = False
+    block_entries: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -155,14 +162,16 @@ def default_penalty_weight(model: FlatModel) -> float:
 
 @dataclass(frozen=True)
 class Tree:
-    """Exact moves on random forests inside perturbed regions; see docs/strategies.md."""
+    """Exact moves on blocks of bounded width, or on forests, in perturbed regions; see docs/strategies.md."""
 
     min_region: int = 8
     """Fewest variables of a region."""
-    max_region: int = 100
+    max_region: int = 200
     """Most variables of a region."""
+    block_entries: int = 1024
+    """Most entries of a table that eliminates a variable of a block; 0: forests instead of blocks."""
     sweeps: int = 3
-    """Forests tried in each region."""
+    """Blocks or forests tried in each region."""
     first_sweeps: int = 6
     """Forests over all free variables at the beginning."""
     restart_idle: float = 10.0
@@ -181,6 +190,8 @@ class Tree:
             )
         if self.sweeps < 1 or self.first_sweeps < 1 or not self.restart_idle >= 0:
             raise UsageError("tree moves need sweeps ≥ 1, first_sweeps ≥ 1 and restart_idle ≥ 0")
+        if not 0 <= self.block_entries <= MAX_BLOCK_ENTRIES:
+            raise UsageError(f"block_entries must lie in 0..{MAX_BLOCK_ENTRIES}; found {self.block_entries}")
 
     def fitted(self, model: FlatModel) -> Tree:
         """No setting depends on the model."""
@@ -198,6 +209,7 @@ class Tree:
         return TreeConstants(
             min_region=self.min_region,
             max_region=self.max_region,
+            block_entries=self.block_entries,
             sweeps=self.sweeps,
             first_sweeps=self.first_sweeps,
             restart_idle=float(self.restart_idle),
@@ -227,6 +239,11 @@ class Auto:
         """Refuse settings that make no sense."""
         if not 0 < self.min_share <= 0.5:
             raise UsageError(f"min_share must lie in 0..0.5, above 0; found {self.min_share}")
+
+    @property
+    def block_entries(self) -> int:
+        """As the tree moves have it."""
+        return self.tree.block_entries
 
     def fitted(self, model: FlatModel) -> Auto:
         """Fill in the penalty weight."""

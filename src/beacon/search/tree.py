@@ -1,11 +1,11 @@
-"""Tree moves: iterated local search whose moves are exact on random forests.
+"""Tree moves: iterated local search whose moves are exact on random blocks of bounded width, or forests.
 
-A region around a random variable is perturbed at its core, a few forests inside it are given their best
-joint assignments, and the outcome is kept if it is not worse. A search that stagnates begins afresh at
+A region around a random variable is perturbed at its core, a few blocks or forests inside it are given their
+best joint assignments, and the outcome is kept if it is not worse. A search that stagnates begins afresh at
 random, and when that stagnates too, crosses what it has found with the best.
 
-A step is a variable given another value, by a perturbation or by a forest, kept or not: step budgets then
-mean about the same work as flips. One region is not interrupted, so a step limit may be passed by a few.
+A step is a variable given another value, by a perturbation, a block or a forest, kept or not: step budgets
+then mean about the same work as flips. One region is not interrupted, so a step limit may be passed by a few.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 from typing import NamedTuple
 
 from beacon.model.flat import FlatModel
+from beacon.search.block_moves import shake_by_blocks
 from beacon.search.crossover import cross_with_best
 from beacon.search.forest import grow_forest
 from beacon.search.greedy import restart
@@ -43,8 +44,10 @@ class TreeConstants(NamedTuple):
     """Fewest variables of a region."""
     max_region: int
     """Most variables of a region."""
+    block_entries: int
+    """Most entries of a table that eliminates a variable of a block; 0: forests instead of blocks."""
     sweeps: int
-    """Forests tried in each region."""
+    """Blocks or forests tried in each region."""
     first_sweeps: int
     """Forests over all free variables at the beginning."""
     restart_idle: float
@@ -95,6 +98,20 @@ def _region_size(state: SearchState, constants: TreeConstants) -> int:
 
 
 @inlined
+def _shake(model: FlatModel, state: SearchState, constants: TreeConstants, length: int, core: int) -> int:
+    """Perturb the region's core and sweep it all; return the changes made."""
+    if constants.block_entries > 0:
+        return shake_by_blocks(
+            model, state, constants.block_entries, constants.sweeps, constants.hard_zero, length, core
+        )
+    perturb_region(model, state, core)
+    changes = core
+    for _ in range(constants.sweeps):
+        changes += _sweep(model, state, constants, length)
+    return changes
+
+
+@inlined
 def _improve_region(model: FlatModel, state: SearchState, constants: TreeConstants) -> None:
     """Perturb one region, sweep it, and keep the outcome if it is good enough."""
     counters, trees = state.counters[0], state.trees
@@ -105,10 +122,7 @@ def _improve_region(model: FlatModel, state: SearchState, constants: TreeConstan
     for k in range(length):
         trees.saved[trees.region[k]] = state.assignment[trees.region[k]]
     core = max(1, int(length * (0.1 + 0.4 * _uniform(state))))
-    perturb_region(model, state, core)
-    changes = core
-    for _ in range(constants.sweeps):
-        changes += _sweep(model, state, constants, length)
+    changes = _shake(model, state, constants, length, core)
     new_total, new_zeros, _ = region_worth(model, state, length)
     counters["steps"] += changes
     counters["local_optima"] += 1

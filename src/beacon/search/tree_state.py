@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.model.flat import FlatModel
+from beacon.search.block_state import BlockState, new_block_state
 from beacon.search.jit import inlined
 
 MAX_JOINT = 256  # largest table over a factor's forest variables; a factor beyond it blocks its variables
@@ -67,9 +68,11 @@ class TreeState(NamedTuple):
     """[MAX_JOINT] sum of the factors that join a variable to its parent."""
     digits: NDArray[np.int32]
     """[MAX_JOINT, 3] variable, stride and value of a factor's forest variables, when enumerated."""
+    blocks: BlockState
+    """Room for blocks of bounded width."""
 
 
-def new_tree_state(model: FlatModel, used: bool) -> TreeState:
+def new_tree_state(model: FlatModel, used: bool, block_entries: int) -> TreeState:
     """Room for a model, or empty arrays of the same types."""
     n = model.num_variables if used else 0
     num_factors, num_moves = (model.num_factors, model.num_moves) if used else (0, 0)
@@ -98,6 +101,7 @@ def new_tree_state(model: FlatModel, used: bool) -> TreeState:
         num_choices=np.zeros(1, dtype=np.int32),
         joint=np.zeros(MAX_JOINT if used else 0),
         digits=np.zeros((MAX_JOINT if used else 0, 3), dtype=np.int32),
+        blocks=new_block_state(model, block_entries if used else 0),
     )
 
 
@@ -118,6 +122,8 @@ def renew_stamps(trees: TreeState) -> None:
             trees.forest_stamps[variable] = 0
             trees.visit_stamps[variable] = 0
             trees.root_stamps[variable] = 0
+        for variable in range(len(trees.blocks.held_stamps)):
+            trees.blocks.held_stamps[variable] = 0
         for factor in range(len(trees.factor_stamps)):
             trees.factor_stamps[factor] = 0
             trees.parallel_stamps[factor] = 0
