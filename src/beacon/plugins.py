@@ -1,4 +1,4 @@
-"""What other packages add to Beacon by name: they declare entry points, and nothing is loaded before its use."""
+"""What other packages add to Beacon by name: entry points that are loaded when they are first asked for."""
 
 from __future__ import annotations
 

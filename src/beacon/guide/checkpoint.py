@@ -91,7 +91,14 @@ def load_checkpoint(path: AnyPath, model: GraphicalModel) -> Checkpoint:
 
 
 def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Guide:
-    """Read a guide of any kind; ``device`` (auto, cpu or cuda) matters to the attention network alone."""
+    """Read a guide of any kind; ``device`` (auto, cpu or cuda) matters to the attention network alone.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> beacon.load_guide("no such folder", ising_grid(4, 4))
+    Traceback (most recent call last):
+    beacon.errors.BeaconError: cannot read no such folder: no such folder; make a guide with `beacon train`
+    """
     checkpoint = load_checkpoint(path, model)
     guide: Guide
     if checkpoint.kind == "fast":

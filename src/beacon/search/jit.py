@@ -6,7 +6,7 @@ every array taken out of a state or model, which doubled the time of a step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,14 +34,23 @@ def _tie_cache_to_all_sources(compiled: Any) -> None:
     """Recompile when any kernel source changes; numba looks only at the file of the kernel itself."""
     cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
-        own = Path(compiled.py_func.__code__.co_filename)
-        cache_file._source_stamp = _SOURCE_STAMP if own in _SOURCES else _stamp_of([*_SOURCES, own])
+        cache_file._source_stamp = _stamp_for(Path(compiled.py_func.__code__.co_filename))
 
 
-def _stamp_of(sources: Iterable[Path]) -> tuple[float, int]:
+def _stamp_for(source: Path) -> tuple[float, ...]:
+    """The stamp of the engine's sources; a kernel of another package is tied to its own file, too."""
+    if source.parent == SEARCH_FOLDER:
+        return _SOURCE_STAMP
+    if not source.exists():  # a notebook's cell: numba's cache is named after its text
+        return _SOURCE_STAMP
+    own = source.stat()
+    return (*_SOURCE_STAMP, own.st_mtime, own.st_size)
+
+
+def _newest_source() -> tuple[float, int]:
+    sources = [*SEARCH_FOLDER.glob("*.py"), SEARCH_FOLDER.parent / "model" / "flat.py"]
     stats = [path.stat() for path in sources]
     return max(stat.st_mtime for stat in stats), sum(stat.st_size for stat in stats)
 
 
-_SOURCES = (*SEARCH_FOLDER.glob("*.py"), SEARCH_FOLDER.parent / "model" / "flat.py")
-_SOURCE_STAMP = _stamp_of(_SOURCES)
+_SOURCE_STAMP = _newest_source()
