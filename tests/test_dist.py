@@ -69,7 +69,7 @@ def test_the_installed_program_solves_and_checks_a_query(programs: Path, tmp_pat
     assert run(program, "--version", **options) == f"beacon {beacon.__version__}\n"
     where = run(programs / "python", "-c", "import beacon; print(beacon.__file__)", **options)
     assert Path(where.strip()).is_relative_to(programs.parent)
-    run(program, "generate", "diagnosis", "-o", "clinic.bif", "--set", "num_diseases=5", **options)
+    run(program, "generate", "diagnosis", "-o", "clinic.bif", "--set", "num_diseases=12", **options)
     evidence = ("-e", "fever=yes")
     query = ("solve", "clinic.bif", *evidence, "--method", "gls+", "--steps", "200", "-o", "answer.MPE")
     answer = json.loads(run(program, *query, "--json", **options))

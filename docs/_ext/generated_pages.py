@@ -21,6 +21,7 @@ LINK = re.compile(r"\]\(([\w-]+)\.md\)")
 OUTSIDE = re.compile(
     r"\[([^\]]+)\]\(\.\./\w+\.md\)"
 )  # pages of the repository that are not part of this book
+EXAMPLE = re.compile(r"(Example: )? +beacon ")  # of help texts
 MARKUP = re.compile(r"\[/?\w[\w ]*\]")  # rich's own, in help texts
 
 
@@ -72,11 +73,18 @@ def commands() -> list[Any]:
 
 def _command_lines(command: Any) -> Iterator[str]:
     yield f"\n## beacon {command.name}\n"
-    yield plain(inspect.cleandoc(command.help or "")) + "\n"
+    for line in inspect.cleandoc(command.help or "").splitlines():
+        words, example, call = line.partition("beacon ") if EXAMPLE.match(line) else (line, "", "")
+        yield f"{words.strip() or '-'} `{example}{call}`" if example else plain(line)
+    yield ""
     for option in command.params:
-        default = option.default
-        shown = "" if default in (None, False, (), []) or callable(default) else f" Default: `{default}`."
-        yield f"`{_usage(option)}`\n: {plain(getattr(option, 'help', None) or '')}{shown}\n"
+        yield f"`{_usage(option)}`\n: {plain(getattr(option, 'help', None) or '')}{_default(option.default)}\n"
+
+
+def _default(value: Any) -> str:
+    if value is None or value is False or callable(value) or value in ((), [], ""):
+        return ""
+    return " Default: on." if value is True else f" Default: `{value}`."
 
 
 def _usage(option: Any) -> str:
