@@ -13,7 +13,12 @@ author = "The Beacon authors"
 copyright = f"2026, {author}"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "generated_pages"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "generated_pages",
+]
 exclude_patterns = ["_build", "_ext"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
@@ -21,8 +26,6 @@ suppress_warnings = ["misc.highlighting_failure"]  # blocks of text with dots fo
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_use_type_comments = False
-nitpicky = False
 
 html_theme = "furo"
 html_title = f"Beacon {__version__}"

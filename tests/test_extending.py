@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +98,12 @@ def test_the_new_strategy_is_scaled_to_the_model() -> None:
 
 
 def test_a_strategy_that_cannot_be_made_without_settings_can_be_used() -> None:
+    @dataclass(frozen=True)
     class Needy(Annealing):
-        def __init__(self, sweeps: int) -> None:
-            super().__init__(sweeps=sweeps)
+        reason: str = field(kw_only=True)
 
-    assert beacon.solve(MODELS["grid"], strategy=Needy(5), stop=beacon.MaxSteps(50)).steps == 50
+    result = beacon.solve(MODELS["grid"], strategy=Needy(reason="none"), stop=beacon.MaxSteps(50))
+    assert result.steps == 50
 
 
 @pytest.mark.parametrize(

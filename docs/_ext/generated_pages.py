@@ -78,7 +78,8 @@ def _command_lines(command: Any) -> Iterator[str]:
         yield f"{words.strip() or '-'} `{example}{call}`" if example else plain(line)
     yield ""
     for option in command.params:
-        yield f"`{_usage(option)}`\n: {plain(getattr(option, 'help', None) or '')}{_default(option.default)}\n"
+        words = plain(getattr(option, "help", None) or "")
+        yield f"`{_usage(option)}`\n: {words}{_default(option.default)}\n"
 
 
 def _default(value: Any) -> str:

@@ -53,9 +53,10 @@ def read_evidence(path: str | os.PathLike[str], model: GraphicalModel) -> list[d
 def write_evidence(path: str | os.PathLike[str], evidence: Mapping[int, int]) -> None:
     """Write the evidence of one query, variable index -> value index, in the form ``n v1 x1 .. vn xn``.
 
+    >>> from pathlib import Path
     >>> import beacon
     >>> beacon.write_evidence("two.evid", {0: 1, 5: 0})
-    >>> print(open("two.evid").read(), end="")
+    >>> print(Path("two.evid").read_text(), end="")
     2 0 1 5 0
     """
     pairs = [f"{variable} {value}" for variable, value in evidence.items()]

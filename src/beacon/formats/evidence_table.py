@@ -34,8 +34,7 @@ def read_evidence_table(path: str | os.PathLike[str], model: GraphicalModel) -> 
     >>> from pathlib import Path
     >>> import beacon
     >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
-    >>> Path("queries.csv").write_text("x0,x1\\n1,\\n,0\\n")
-    10
+    >>> size = Path("queries.csv").write_text("x0,x1\\n1,\\n,0\\n")
     >>> beacon.read_evidence_table("queries.csv", model)
     [{0: 1}, {1: 0}]
     """

@@ -39,9 +39,10 @@ def read_solution(path: str | os.PathLike[str], model: GraphicalModel) -> NDArra
 def write_solution(path: str | os.PathLike[str], assignment: Iterable[int]) -> None:
     """Write a complete assignment of value indices.
 
+    >>> from pathlib import Path
     >>> import beacon
     >>> beacon.write_solution("answer.MPE", [1, 0, 2])
-    >>> print(open("answer.MPE").read(), end="")
+    >>> print(Path("answer.MPE").read_text(), end="")
     MPE
     3 1 0 2
     """

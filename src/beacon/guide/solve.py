@@ -56,14 +56,14 @@ def solve(
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
-    >>> result = beacon.solve(ising_grid(6, 6), {"x0": "1"}, stop=beacon.MaxSteps(2_000), seed=0)
-    >>> result.named_assignment["x0"], result.zero_factors
+    >>> result = beacon.solve(ising_grid(6, 6), {"x_0_0": "1"}, stop=beacon.MaxSteps(2_000), seed=0)
+    >>> result.named_assignment["x_0_0"], result.zero_factors
     ('1', 0)
     >>> heard = []
     >>> result = beacon.solve(
     ...     ising_grid(6, 6), stop=beacon.MaxSteps(2_000), on_improvement=lambda s: heard.append(s.best_score)
     ... )
-    >>> heard[-1] == result.trace.scores[-1]
+    >>> bool(heard[-1] == result.trace.scores[-1])
     True
     """
     (result,) = solve_many(
@@ -111,7 +111,7 @@ def solve_many(
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
-    >>> results = beacon.solve_many(ising_grid(6, 6), [{"x0": 0}, {"x0": 1}], stop=beacon.MaxSteps(500))
+    >>> results = beacon.solve_many(ising_grid(6, 6), [{"x_0_0": 0}, {"x_0_0": 1}], stop=beacon.MaxSteps(500))
     >>> [result.steps for result in results]
     [500, 500]
     """

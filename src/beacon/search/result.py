@@ -20,10 +20,10 @@ class Result:
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
-    >>> result = beacon.solve(ising_grid(4, 4), {"x0": "1"}, stop=beacon.MaxSteps(200))
+    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1}, stop=beacon.MaxSteps(200))
     >>> int(result.assignment[0]), result.steps, result.zero_factors
     (1, 200, 0)
-    >>> bool(result.trace.best_at(200) >= result.trace.best_at(10))
+    >>> bool(result.trace.best_at(200) >= result.trace.best_at(9))
     True
     """
 
