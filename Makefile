@@ -3,13 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo browser test check format bench clean
+.PHONY: setup demo browser test check format docs dist bench clean
 
 setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,learn,plots,peers,cluster,tensorboard]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,learn,plots,peers,cluster,tensorboard,docs,pgmpy]'
 	touch $(READY)
 
 demo: setup
@@ -33,8 +33,15 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: setup
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+dist: setup
+	$(BIN)/python -m build --no-isolation
+
 bench: setup
 	$(BIN)/python -m pytest benchmarks -o addopts="" --benchmark-only
 
 clean:
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv dist build docs/_build .pytest_cache .mypy_cache .ruff_cache

@@ -13,6 +13,9 @@ from tests.conftest import ROOT
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHOWN = {
     "compare_strategies.py": ["greedy", "gls+"],
+    "from_pgmpy.py": ["100 queries on 14 variables", "as probable as pgmpy's answer: 100; more probable: 0"],
+    "new_guide.py": ["neighbours", "saved as a guide of kind neighbours: True"],
+    "new_strategy.py": ["annealing", "gls+"],
     "solve_one.py": ["'sprinkler': 'on'", "0.288"],
     "solve_table.py": [
         "patient 0: tuberculosis (",

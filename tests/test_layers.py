@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "beacon"
 LAYERS = ["model", "formats", "search", "query", "peers", "guide", "learn", "evaluate", "report", "cli"]
 NOT_SEEN = {"search": {"formats"}}  # above it, and still none of its business
 LATER_IMPORTS = {("search/result.py", "report")}  # inside functions only: a result can draw itself
-FOR_ALL = {"errors", "__version__"}
+FOR_ALL = {"errors", "plugins", "__version__"}
 HOMES = {"torch": {"guide", "learn"}, "matplotlib": {"report"}}
 HEAVY = ["numba", "pyarrow", "torch", "matplotlib"]
 

@@ -14,7 +14,10 @@ import pytest
 from tests.cli.helpers import run
 from tests.conftest import ROOT
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 RUNNABLE = [ROOT / "README.md", ROOT / "docs" / "python.md"]
 VERBS = (
     "info",
@@ -82,6 +85,22 @@ def test_the_commands_and_programs_of_a_document_run(document: Path, tmp_path: P
         assert "log score      -11.083029" in printed
 
 
+def test_the_first_screen_of_the_readme_says_shows_and_invites() -> None:
+    screen = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    assert len(screen.splitlines()) <= 45
+    assert re.search(r"!\[.+\]\(docs/images/\S+\)", screen), "a picture"
+    assert "| guided |" in screen
+    assert {"make demo", "make test"} <= set(re.findall(r"^make \w+", screen, re.MULTILINE))
+
+
+def test_each_of_the_five_recipes_has_something_to_run() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    recipes = re.findall(r"^### (\d)\. .*?(?=^##)", text, re.MULTILINE | re.DOTALL)
+    assert recipes == list("12345")
+    for recipe in re.split(r"^### \d\. ", text, flags=re.MULTILINE)[1:]:
+        assert any(language in {"sh", "python"} for language, _ in FENCE.findall(recipe)), recipe[:40]
+
+
 def test_the_make_targets_of_the_documents_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for document in DOCUMENTS:
@@ -93,7 +112,10 @@ def test_the_make_targets_of_the_documents_exist() -> None:
 
 def test_links_lead_to_files_and_headings() -> None:
     for document in DOCUMENTS:
-        for link in re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8")):
+        text = document.read_text(encoding="utf-8")
+        for link in re.findall(r"\]\(([^)]+)\)", text):
+            if "://" in link:
+                continue
             name, _, anchor = link.partition("#")
             target = document.parent / name if name else document
             assert target.exists(), f"{document.name}: {link}"
@@ -130,6 +152,6 @@ def shared_options(page: str) -> set[str]:
 
 
 def test_no_document_has_an_absolute_path() -> None:
-    for document in [*DOCUMENTS, ROOT / "CHANGELOG.md"]:
+    for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
         assert not re.search(r"(?<![\w.])/(work|home|tmp|root|usr)/", text), document.name

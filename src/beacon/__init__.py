@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from beacon.peers.peer import find_peer as find_peer
     from beacon.query.query_set import QuerySet as QuerySet
     from beacon.query.query_set import sample_queries as sample_queries
+    from beacon.report.plots import plot_anytime as plot_anytime
+    from beacon.report.plots import plot_history as plot_history
+    from beacon.report.plots import plot_shares as plot_shares
+    from beacon.report.plots import plot_trace as plot_trace
+    from beacon.report.plots import plot_weights as plot_weights
+    from beacon.report.plots import plot_win_heatmap as plot_win_heatmap
     from beacon.search.batch import SearchBatch as SearchBatch
     from beacon.search.guidance import Guidance as Guidance
     from beacon.search.result import Result as Result
@@ -69,6 +75,14 @@ _HOMES = {
     "beacon.model.graphical_model": ["Factor", "GraphicalModel"],
     "beacon.peers.peer": ["find_peer"],
     "beacon.query.query_set": ["QuerySet", "sample_queries"],
+    "beacon.report.plots": [
+        "plot_anytime",
+        "plot_history",
+        "plot_shares",
+        "plot_trace",
+        "plot_weights",
+        "plot_win_heatmap",
+    ],
     "beacon.search.batch": ["SearchBatch"],
     "beacon.search.guidance": ["Guidance"],
     "beacon.search.result": ["Result"],

@@ -2,7 +2,15 @@
 
 
 class BeaconError(Exception):
-    """Base of all errors that a user can cause and a user can fix."""
+    """Base of all errors that a user can cause and a user can fix.
+
+    >>> import beacon
+    >>> try:
+    ...     beacon.MaxSteps(-1)
+    ... except beacon.BeaconError as error:
+    ...     print(error)
+    MaxSteps needs a limit of 0 or more; found -1
+    """
 
 
 class FormatError(BeaconError):

@@ -16,26 +16,31 @@ from beacon.evaluate.peer_method import PeerMethod
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.solve import default_strategy, tuned_use
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.strategy import STRATEGIES, make_strategy
+from beacon.search.strategy import make_strategy, strategy_names
 
 SOLVERS = ("toulbar2", "daoopt")
 GUIDED = ("beacon-greedy", "beacon-gls+", "beacon")
 """The paper's two methods, and the guide's own tuned settings."""
 DEFAULT_WEIGHT = 0.5
-KNOWN = (*STRATEGIES, *GUIDED, *SOLVERS)
+
+
+def known_methods() -> list[str]:
+    """Every name that :func:`make_methods` takes."""
+    return [*strategy_names(), *GUIDED, *SOLVERS]
 
 
 def check_names(names: Sequence[str]) -> None:
     """Refuse unknown names and repeats before any work."""
+    known = known_methods()
     for name in names:
-        if name not in KNOWN:
-            close = difflib.get_close_matches(name, KNOWN, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(KNOWN)}"
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
             raise UsageError(f"no method is called {name!r}; {hint}")
         if list(names).count(name) > 1:
             raise UsageError(f"method {name!r} is listed twice")
     if not names:
-        raise UsageError(f"no method to measure; there are: {', '.join(KNOWN)}")
+        raise UsageError(f"no method to measure; there are: {', '.join(known)}")
 
 
 def make_methods(

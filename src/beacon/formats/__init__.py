@@ -51,6 +51,12 @@ def read_model(path: str | os.PathLike[str]) -> GraphicalModel:
     """Read a model, compressed or not: .uai, .lg, .wcsp, .cfn or .bif, whatever the case.
 
     Another name is told by its content; an .lg file needs its name, since it looks like an .uai file.
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
+    >>> beacon.write_model(model, "pair.uai.gz")
+    >>> beacon.read_model("pair.uai.gz").fingerprint == model.fingerprint
+    True
     """
     place = os.fspath(path)
     text = read_text(place)
@@ -65,6 +71,11 @@ def write_model(model: GraphicalModel, path: str | os.PathLike[str], *, precisio
     """Write a model in the format of the file's suffix, and compressed if a second suffix says so.
 
     ``precision`` is the number of decimals that the integer costs of a .wcsp file keep.
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
+    >>> for name in ("pair.uai", "pair.wcsp", "pair.lg.xz"):
+    ...     beacon.write_model(model, name)
     """
     known = _format_of_name(path)
     if known is None or known.write is None:

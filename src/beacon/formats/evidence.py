@@ -29,6 +29,12 @@ def read_evidence(path: str | os.PathLike[str], model: GraphicalModel) -> list[d
 
     A few files read both as one query and as several: then they are one query, unless it does not fit the
     model, or the number of queries and each query stand on lines of their own.
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
+    >>> beacon.write_evidence("one.evid", {0: 1})
+    >>> beacon.read_evidence("one.evid", model)
+    [{0: 1}]
     """
     text = read_text(path)
     tokens = Tokens(text, os.fspath(path))
@@ -45,7 +51,14 @@ def read_evidence(path: str | os.PathLike[str], model: GraphicalModel) -> list[d
 
 
 def write_evidence(path: str | os.PathLike[str], evidence: Mapping[int, int]) -> None:
-    """Write the evidence of one query, variable index -> value index, in the form ``n v1 x1 .. vn xn``."""
+    """Write the evidence of one query, variable index -> value index, in the form ``n v1 x1 .. vn xn``.
+
+    >>> from pathlib import Path
+    >>> import beacon
+    >>> beacon.write_evidence("two.evid", {0: 1, 5: 0})
+    >>> print(Path("two.evid").read_text(), end="")
+    2 0 1 5 0
+    """
     pairs = [f"{variable} {value}" for variable, value in evidence.items()]
     write_text(path, " ".join([str(len(pairs)), *pairs]) + "\n")
 

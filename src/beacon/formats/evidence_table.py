@@ -30,6 +30,13 @@ def read_evidence_table(path: str | os.PathLike[str], model: GraphicalModel) -> 
     """Read a table whose header names variables, or gives their indices; each row below is one query.
 
     Cells hold labels or value indices. Comma, semicolon or tab separates them; blank lines do not count.
+
+    >>> from pathlib import Path
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
+    >>> size = Path("queries.csv").write_text("x0,x1\\n1,\\n,0\\n")
+    >>> beacon.read_evidence_table("queries.csv", model)
+    [{0: 1}, {1: 0}]
     """
     place = os.fspath(path)
     lines = read_text(path).split("\n")

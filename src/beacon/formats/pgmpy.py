@@ -18,6 +18,11 @@ def from_pgmpy(network: Any) -> GraphicalModel:
     """Take over a discrete Bayesian or Markov network of pgmpy, with its variable and state names.
 
     The factors of a Bayesian network have the scope (parents …, child).
+
+    >>> import beacon
+    >>> beacon.from_pgmpy("alarm.bif")
+    Traceback (most recent call last):
+    beacon.errors.ModelError: expected a Bayesian or Markov network of pgmpy, found an object of type str
     """
     if hasattr(network, "get_cpds"):
         tables = [_Table(cpd).with_child_last() for cpd in network.get_cpds()]

@@ -14,7 +14,14 @@ from beacon.model.graphical_model import GraphicalModel
 
 
 def read_solution(path: str | os.PathLike[str], model: GraphicalModel) -> NDArray[np.int64]:
-    """Read a complete assignment as value indices; a leading number of solutions must be 1."""
+    """Read a complete assignment as value indices; a leading number of solutions must be 1.
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
+    >>> beacon.write_solution("answer.MPE", [1, 1])
+    >>> beacon.read_solution("answer.MPE", model).tolist()
+    [1, 1]
+    """
     tokens = Tokens(read_text(path), os.fspath(path))
     word = tokens.next_word("MPE or MAP")
     if word.upper() not in ("MPE", "MAP"):
@@ -30,7 +37,15 @@ def read_solution(path: str | os.PathLike[str], model: GraphicalModel) -> NDArra
 
 
 def write_solution(path: str | os.PathLike[str], assignment: Iterable[int]) -> None:
-    """Write a complete assignment of value indices."""
+    """Write a complete assignment of value indices.
+
+    >>> from pathlib import Path
+    >>> import beacon
+    >>> beacon.write_solution("answer.MPE", [1, 0, 2])
+    >>> print(Path("answer.MPE").read_text(), end="")
+    MPE
+    3 1 0 2
+    """
     values = [str(int(value)) for value in assignment]
     write_text(path, "\n".join(["MPE", " ".join([str(len(values)), *values]), ""]))
 

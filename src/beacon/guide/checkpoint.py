@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon import __version__
+from beacon import __version__, plugins
 from beacon.errors import BeaconError, FormatError, ModelError
+from beacon.plugins import installed_names, load_installed
 
 if TYPE_CHECKING:
     from beacon.guide.guide import Guide
@@ -90,7 +91,14 @@ def load_checkpoint(path: AnyPath, model: GraphicalModel) -> Checkpoint:
 
 
 def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Guide:
-    """Read a guide of any kind; ``device`` (auto, cpu or cuda) matters to the attention network alone."""
+    """Read a guide of any kind; ``device`` (auto, cpu or cuda) matters to the attention network alone.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> beacon.load_guide("no such folder", ising_grid(4, 4))
+    Traceback (most recent call last):
+    beacon.errors.BeaconError: cannot read no such folder: no such folder; make a guide with `beacon train`
+    """
     checkpoint = load_checkpoint(path, model)
     guide: Guide
     if checkpoint.kind == "fast":
@@ -106,8 +114,22 @@ def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Gu
 
         guide = AttentionGuide.from_checkpoint(model, checkpoint, device)
     else:
-        kinds = "fast, attention or frequency"
-        raise FormatError(path, FACTS_FILE, f"expected a guide of kind {kinds}, found {checkpoint.kind!r}")
+        guide = _of_another_package(path, model, checkpoint)
+    return guide
+
+
+def _of_another_package(path: AnyPath, model: GraphicalModel, checkpoint: Checkpoint) -> Guide:
+    """The guide of a kind that an installed package declares; docs/extending.md says how."""
+    kind = load_installed(plugins.GUIDES, checkpoint.kind)
+    if kind is None:
+        kinds = ", ".join(["fast, attention, frequency", *installed_names(plugins.GUIDES)])
+        raise FormatError(
+            path,
+            FACTS_FILE,
+            f"expected a guide of a known kind ({kinds}), found {checkpoint.kind!r}; "
+            "install the package that made it",
+        )
+    guide: Guide = kind.from_checkpoint(model, checkpoint)
     return guide
 
 

@@ -56,6 +56,18 @@ def solve(
 
     Ctrl-C ends the search and returns the best assignment so far. ``on_improvement`` is called, at most
     every few milliseconds, with the search when it has found something better.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> result = beacon.solve(ising_grid(6, 6), {"x_0_0": "1"}, stop=beacon.MaxSteps(2_000), seed=0)
+    >>> result.named_assignment["x_0_0"], result.zero_factors
+    ('1', 0)
+    >>> heard = []
+    >>> result = beacon.solve(
+    ...     ising_grid(6, 6), stop=beacon.MaxSteps(2_000), on_improvement=lambda s: heard.append(s.best_score)
+    ... )
+    >>> bool(heard[-1] == result.trace.scores[-1])
+    True
     """
     (result,) = solve_many(
         model,
@@ -99,6 +111,12 @@ def solve_many(
     its place in the list or the number of threads (as long as the stop counts steps, not seconds).
     ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have.
     With ``propagate``, values that the evidence implies (through zero potentials) are fixed before.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> results = beacon.solve_many(ising_grid(6, 6), [{"x_0_0": 0}, {"x_0_0": 1}], stop=beacon.MaxSteps(500))
+    >>> [result.steps for result in results]
+    [500, 500]
     """
     options: dict[str, Any] = {
         "stop": stop,

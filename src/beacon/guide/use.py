@@ -15,7 +15,14 @@ StartFrom = Literal["random", "guide"]
 
 @dataclass(frozen=True)
 class GuideUse:
-    """Settings of a guided search. The default is a start from the guide and nothing more."""
+    """Settings of a guided search. The default is a start from the guide and nothing more.
+
+    >>> import beacon
+    >>> beacon.GuideUse(weight=0.5, refresh=50).guidance.weight
+    0.5
+    >>> beacon.GuideUse(start="random").asks_guide
+    False
+    """
 
     start: StartFrom = "guide"
     """Begin at a random assignment, or where the guide would."""

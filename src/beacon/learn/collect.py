@@ -23,7 +23,12 @@ CHUNK_STEPS, CHUNK_SECONDS, MAX_CHUNK = 1_000_000, 2.0, 20  # what may be lost w
 
 @dataclass(frozen=True)
 class CollectSettings:
-    """How trajectories are made."""
+    """How trajectories are made.
+
+    >>> import beacon
+    >>> beacon.CollectSettings(steps=200, restart_interval=50).runs
+    4
+    """
 
     teacher: TeacherSettings = field(default_factory=TeacherSettings)
     """How references are found."""
@@ -80,6 +85,14 @@ def collect(
     first was stopped. ``jobs`` chunks of queries are worked on at once, in threads (default: one per core),
     or wherever ``joblib.parallel_config`` says. ``on_progress`` hears how many queries of how many are done.
     Results do not depend on ``jobs``, unless the teacher's budget is in seconds.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> model = ising_grid(4, 4)
+    >>> queries = beacon.sample_queries(model, count=10)
+    >>> teacher = beacon.TeacherSettings(method="gls+", steps=500)
+    >>> beacon.collect(model, queries, beacon.CollectSettings(teacher, steps=0)).references.shape
+    (10, 16)
     """
     settings = settings or CollectSettings()
     check_count("seed", seed, 0)

@@ -30,7 +30,12 @@ DEFAULT_PEER_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class TeacherSettings:
-    """How references are found."""
+    """How references are found.
+
+    >>> import beacon
+    >>> beacon.TeacherSettings(method="gls+", steps=20_000, runs=2).stop.steps
+    20000
+    """
 
     method: str = "auto"
     """``auto`` (GLS+ and tree moves), ``gls+``, or ``toulbar2`` (optimal where it proves so; where not, the

@@ -58,6 +58,19 @@ def train(
         Folder for logs that TensorBoard shows.
     on_epoch
         Hears of every epoch: a dictionary with its ``train_loss``, ``validation_loss`` and more.
+
+    Examples
+    --------
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> model = ising_grid(4, 4)
+    >>> queries = beacon.sample_queries(model, count=30)
+    >>> teacher = beacon.TeacherSettings(method="gls+", steps=500)
+    >>> solved = beacon.collect(model, queries, beacon.CollectSettings(teacher, steps=0))
+    >>> guide = beacon.train(model, queries, "fast", solved, epochs=2)
+    >>> guide.save("grid.guide")
+    >>> beacon.solve(model, guide="grid.guide", stop=beacon.MaxSteps(100)).steps
+    100
     """
     check_preset(preset)
     changes = _without_none(epochs=epochs, states_per_query=states_per_query, batch=batch)

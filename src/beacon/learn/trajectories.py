@@ -31,6 +31,17 @@ class Trajectories:
 
     Each query is searched in several runs of equally many steps, each from a random start of its own.
     State (q, r, t) is ``starts[q, r]`` after the first t flips of that run.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> model = ising_grid(4, 4)
+    >>> queries = beacon.sample_queries(model, count=3)
+    >>> teacher = beacon.TeacherSettings(method="gls+", steps=500)
+    >>> walks = beacon.collect(model, queries, beacon.CollectSettings(teacher, steps=20, restart_interval=10))
+    >>> walks.starts.shape, walks.save("walks.parquet")
+    ((3, 2, 16), None)
+    >>> len(beacon.Trajectories.load("walks.parquet", model, queries))
+    3
     """
 
     fingerprint: str

@@ -53,7 +53,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class TuneSettings:
-    """What is compared, and for how long."""
+    """What is compared, and for how long.
+
+    >>> import beacon
+    >>> beacon.TuneSettings(seconds=(), steps=(100, 1_000)).steps  # the same on every machine
+    (100, 1000)
+    """
 
     seconds: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1)
     """Times at which the best scores are compared, scoring included; empty: compare at steps."""
@@ -139,6 +144,15 @@ def tune(
     All trials are run on a few queries, the better half of them on twice as many, and so on; ``on_round``
     hears of each round's number of trials and queries. Compared at steps, the outcome is the same on every
     machine.
+
+    >>> import beacon
+    >>> from beacon.guide.trivial import UniformGuide
+    >>> from beacon.model.families import ising_grid
+    >>> model = ising_grid(4, 4)
+    >>> queries = beacon.sample_queries(model, count=20)
+    >>> settings = beacon.TuneSettings(seconds=(), steps=(10, 100), queries=2)
+    >>> beacon.tune(model, queries, UniformGuide(model), settings).best.strategy in {"gls+", "auto"}
+    True
     """
     settings = settings or TuneSettings()
     evidences = _validation_evidences(model, queries, settings.queries)

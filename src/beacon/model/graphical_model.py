@@ -25,6 +25,10 @@ class Factor:
     """A log-potential over a few variables.
 
     ``log_table`` has one axis per variable of ``scope``, in that order; -inf marks a zero potential.
+
+    >>> import beacon, numpy
+    >>> beacon.Factor((0, 1), numpy.zeros((2, 3))).log_table.shape
+    (2, 3)
     """
 
     scope: tuple[int, ...]
@@ -37,6 +41,19 @@ class GraphicalModel:
 
     Build one with :meth:`from_tables` or read one with :func:`beacon.read_model`. Models never change:
     every method that alters something returns a new model.
+
+    >>> import beacon
+    >>> from math import log
+    >>> model = beacon.GraphicalModel.from_tables(
+    ...     domain_sizes=[2, 2],
+    ...     tables=[((0,), [log(0.8), log(0.2)]), ((0, 1), [log(0.9), log(0.1), log(0.3), log(0.7)])],
+    ...     names=["rain", "wet"],
+    ...     labels=[["no", "yes"], ["no", "yes"]],
+    ... )
+    >>> model.named_assignment([1, 1])
+    {'rain': 'yes', 'wet': 'yes'}
+    >>> round(model.log_score([1, 1]), 4)  # log(0.2 · 0.7)
+    -1.9661
     """
 
     names: tuple[str, ...]

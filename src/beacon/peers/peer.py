@@ -40,7 +40,14 @@ class Peer(Protocol):
 
 
 def find_peer(name: str, program: str | None = None) -> Peer:
-    """A peer by name; ``program`` is the path of one that has to be built by its user (daoopt)."""
+    """A peer by name; ``program`` is the path of one that has to be built by its user (daoopt).
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
+    >>> answer = beacon.find_peer("brute-force").solve(model, {}, seconds=1.0)
+    >>> answer.assignment.tolist(), answer.proved_optimal
+    ([1, 1], True)
+    """
     if name == "toulbar2":
         from beacon.peers.toulbar2 import Toulbar2  # noqa: PLC0415
 

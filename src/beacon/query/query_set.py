@@ -45,7 +45,16 @@ class QuerySettings:
 
 @dataclass(frozen=True, eq=False)
 class QuerySet:
-    """Queries on one model, one row per query; variables with a single value are never observed."""
+    """Queries on one model, one row per query; variables with a single value are never observed.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> model = ising_grid(4, 4)
+    >>> beacon.sample_queries(model, count=10).save("queries.parquet")
+    >>> queries = beacon.QuerySet.load("queries.parquet", model)  # refuses the queries of another model
+    >>> len(queries), len(queries.split("train"))
+    (10, 8)
+    """
 
     fingerprint: str
     """The model's fingerprint."""
@@ -133,6 +142,12 @@ def sample_queries(
 
     The share to ask for is uniform within ``query_ratio``, drawn anew for each query. ``gibbs`` says how a
     model that is no Bayesian network is sampled.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> queries = beacon.sample_queries(ising_grid(4, 4), count=5, seed=1)
+    >>> len(queries), sorted(queries.evidence(0))[0] >= 0
+    (5, True)
     """
     check_count("count", count, 1)
     settings = QuerySettings(query_ratio, splits, gibbs or GibbsSettings())

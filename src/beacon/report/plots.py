@@ -23,6 +23,13 @@ def plot_trace(trace: Trace, ax: Any = None, label: str | None = None) -> Any:
     """Draw the best score of a search against time as steps.
 
     Scores of assignments with zero factors are floored, and drawn dotted.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> result = beacon.solve(ising_grid(6, 6), stop=beacon.MaxSteps(500))
+    >>> ax = beacon.plot_trace(result.trace, label="auto")  # result.plot() is the same
+    >>> ax.get_ylabel()
+    'best log score'
     """
     ax = ax if ax is not None else shown_axes()
     feasible = trace.zero_factors == 0
@@ -43,7 +50,14 @@ def plot_trace(trace: Trace, ax: Any = None, label: str | None = None) -> Any:
 def plot_win_heatmap(
     percentages: Floats, rows: Sequence[str], columns: Sequence[str], ax: Any = None, title: str = ""
 ) -> Any:
-    """Win percentages [rows, columns]: green above 50, red below, darker the farther from it."""
+    """Win percentages [rows, columns]: green above 50, red below, darker the farther from it.
+
+    >>> import beacon, numpy
+    >>> wins = numpy.array([[80.0, 55.0], [30.0, 50.0]])
+    >>> ax = beacon.plot_win_heatmap(wins, rows=["grid", "pedigree"], columns=["500", "1,000"])
+    >>> [text.get_text() for text in ax.texts]
+    ['80', '55', '30', '50']
+    """
     with drawing_style():
         ax = ax if ax is not None else new_axes(max(4.0, 1.5 + 0.62 * len(columns)), 0.7 + 0.27 * len(rows))
         ax.pcolormesh(
@@ -85,7 +99,14 @@ def plot_anytime(
     xlabel: str = "steps",
     title: str = "",
 ) -> Any:
-    """Gap to the best known over the budget: the mean of each [queries, grid], its middle half shaded."""
+    """Gap to the best known over the budget: the mean of each [queries, grid], its middle half shaded.
+
+    >>> import beacon, numpy
+    >>> gaps = {"gls+": numpy.array([[5.0, 1.0, 0.1], [7.0, 2.0, 0.0]])}
+    >>> ax = beacon.plot_anytime(numpy.array([10, 100, 1000]), gaps, {"gls+": "tab:blue"})
+    >>> ax.get_xlabel()
+    'steps'
+    """
     with drawing_style():
         ax = ax if ax is not None else new_axes()
         for place, (method, gaps) in enumerate(curves.items()):
@@ -115,7 +136,14 @@ def plot_weights(
     ax: Any = None,
     title: str = "",
 ) -> Any:
-    """Mean score ± standard deviation over queries [queries, budgets] for each λ, the baseline in grey."""
+    """Mean score ± standard deviation over queries [queries, budgets] for each λ, the baseline in grey.
+
+    >>> import beacon, numpy
+    >>> scores = {"gls+": numpy.array([[-9.0, -5.0]]), "λ=0.5": numpy.array([[-7.0, -4.0]])}
+    >>> ax = beacon.plot_weights([100, 1000], scores, baseline="gls+")
+    >>> len(ax.containers)
+    2
+    """
     with drawing_style():
         ax = ax if ax is not None else new_axes()
         shades = _weight_colours(len(scores))
@@ -147,7 +175,13 @@ def plot_weights(
 def plot_shares(
     networks: Sequence[str], shares: Mapping[str, Sequence[float]], colours: Mapping[str, str], ax: Any = None
 ) -> Any:
-    """α of each method on each network, with the line of one half above which the theorem speaks."""
+    """α of each method on each network, with the line of one half above which the theorem speaks.
+
+    >>> import beacon
+    >>> ax = beacon.plot_shares(["grid"], {"gls+": [0.52], "beacon": [0.81]}, {"gls+": "C0", "beacon": "C1"})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['grid']
+    """
     with drawing_style():
         ax = ax if ax is not None else new_axes(4.4, 0.9 + 0.32 * len(networks))
         ax.axvline(0.5, color=INK, linewidth=0.8, linestyle="--")
@@ -161,7 +195,13 @@ def plot_shares(
 
 
 def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: str = "") -> Any:
-    """Losses of every epoch of a training."""
+    """Losses of every epoch of a training.
+
+    >>> import beacon
+    >>> ax = beacon.plot_history([{"train_loss": 0.7, "validation_loss": 0.8}, {"train_loss": 0.5}])
+    >>> ax.get_xlabel()
+    'epoch'
+    """
     with drawing_style():
         ax = ax if ax is not None else new_axes()
         names = [name for name in history[0] if "loss" in name] if history else []

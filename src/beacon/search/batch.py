@@ -31,6 +31,13 @@ class SearchBatch:
 
     All states are alive at once (a few times the model's tables each); :func:`beacon.solve_many` keeps
     only one per thread. Arrays have one row per query.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> batch = beacon.SearchBatch(ising_grid(4, 4), [{0: 0}, {0: 1}], strategy="gls+")
+    >>> batch.run(100)  # so many steps more, each
+    >>> batch.assignments.shape, batch.gains.shape
+    ((2, 16), (2, 32))
     """
 
     def __init__(

@@ -16,7 +16,12 @@ RestartFrom = Literal["random", "guide"]
 
 @dataclass(frozen=True)
 class Guidance:
-    """The rule of guided selection; see docs/guidance.md."""
+    """The rule of guided selection; see docs/guidance.md.
+
+    >>> import beacon
+    >>> beacon.Guidance(weight=0.5, candidates="all").stall  # restarts after so many steps per free variable
+    1.0
+    """
 
     weight: float = 0.5
     """λ: the guide's share in the choice of a move; 0: the strategy alone, 1: the guide alone."""

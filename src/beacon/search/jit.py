@@ -34,7 +34,17 @@ def _tie_cache_to_all_sources(compiled: Any) -> None:
     """Recompile when any kernel source changes; numba looks only at the file of the kernel itself."""
     cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = _SOURCE_STAMP
+        cache_file._source_stamp = _stamp_for(Path(compiled.py_func.__code__.co_filename))
+
+
+def _stamp_for(source: Path) -> tuple[float, ...]:
+    """The stamp of the engine's sources; a kernel of another package is tied to its own file, too."""
+    if source.parent == SEARCH_FOLDER:
+        return _SOURCE_STAMP
+    if not source.exists():  # a notebook's cell: numba's cache is named after its text
+        return _SOURCE_STAMP
+    own = source.stat()
+    return (*_SOURCE_STAMP, own.st_mtime, own.st_size)
 
 
 def _newest_source() -> tuple[float, int]:

@@ -16,7 +16,16 @@ from beacon.search.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The best assignment of one query and how it was found."""
+    """The best assignment of one query and how it was found.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1}, stop=beacon.MaxSteps(200))
+    >>> int(result.assignment[0]), result.steps, result.zero_factors
+    (1, 200, 0)
+    >>> bool(result.trace.best_at(200) >= result.trace.best_at(9))
+    True
+    """
 
     model: GraphicalModel = field(repr=False)
     evidence: dict[int, int] = field(repr=False)

@@ -39,24 +39,47 @@ def check_bounded(stop: Stop) -> None:
 
 
 def MaxSteps(steps: int) -> Stop:  # noqa: N802 - reads as the name of a criterion
-    """Stop after so many steps (flips)."""
+    """Stop after so many steps (flips).
+
+    >>> import beacon
+    >>> (beacon.MaxSteps(1000) | beacon.MaxRuntime(2.0)).steps  # whichever comes first
+    1000
+    """
     return Stop(steps=_not_negative("MaxSteps", steps))
 
 
 def MaxRuntime(seconds: float) -> Stop:  # noqa: N802
-    """Stop after so many seconds of wall-clock time."""
+    """Stop after so many seconds of wall-clock time.
+
+    >>> import beacon
+    >>> beacon.MaxRuntime(0.5).seconds
+    0.5
+    """
     return Stop(seconds=_not_negative("MaxRuntime", seconds))
 
 
 def NoImprovement(steps: int) -> Stop:  # noqa: N802
-    """Stop when so many steps in a row have found nothing better."""
+    """Stop when so many steps in a row have found nothing better.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> beacon.solve(ising_grid(4, 4), stop=beacon.NoImprovement(500)).stop
+    'no improvement'
+    """
     if steps < 1:
         raise UsageError(f"NoImprovement needs at least 1 step; found {steps}")
     return Stop(idle_steps=_not_negative("NoImprovement", steps))
 
 
 def TargetScore(score: float) -> Stop:  # noqa: N802
-    """Stop when an assignment without zero factors has at least this log score."""
+    """Stop when an assignment without zero factors has at least this log score.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> stop = beacon.TargetScore(0.0) | beacon.MaxSteps(1000)  # a target alone may never be reached
+    >>> beacon.solve(ising_grid(4, 4), stop=stop).stop
+    'target'
+    """
     if math.isnan(score):
         raise UsageError("TargetScore needs a number; found nan")
     return Stop(target=score)

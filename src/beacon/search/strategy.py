@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from beacon import plugins
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel, once_per_model
+from beacon.plugins import installed_names, load_installed
 from beacon.search.auto import AutoConstants, run_auto
 from beacon.search.block_state import MAX_BLOCK_ENTRIES
 from beacon.search.gls import GlsConstants, clear_penalties, run_gls
@@ -20,7 +22,10 @@ from beacon.search.tree import TreeConstants, run_tree
 
 
 class Strategy(Protocol):
-    """A way to search: settings, and how they act on a state."""
+    """A way to search: settings, and how they act on a state. docs/extending.md shows how to write one.
+
+    A strategy never changes, since many searches share it: what one search must remember lives in its state.
+    """
 
     name: ClassVar[str]
     penalising: ClassVar[bool]
@@ -48,7 +53,13 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True)
 class Greedy:
-    """Best improvement with a random restart at every local optimum."""
+    """Best improvement with a random restart at every local optimum.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> beacon.solve(ising_grid(4, 4), strategy=beacon.Greedy(), stop=beacon.MaxSteps(50)).method
+    'greedy'
+    """
 
     name: ClassVar[str] = "greedy"
     penalising: ClassVar[bool] = False
@@ -70,7 +81,14 @@ class Greedy:
 
 @dataclass(frozen=True)
 class GlsPlus:
-    """Guided local search on penalties per table entry; see docs/gls.md for what the settings do."""
+    """Guided local search on penalties per table entry; see docs/gls.md for what the settings do.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> gls = beacon.GlsPlus(penalty_weight=2.0, restart_idle=50)
+    >>> beacon.solve(ising_grid(4, 4), strategy=gls, stop=beacon.MaxSteps(50)).steps
+    50
+    """
 
     penalty_weight: float | None = None
     """What one unit of penalty costs, in nats; None: scaled to the model."""
@@ -162,7 +180,12 @@ def default_penalty_weight(model: FlatModel) -> float:
 
 @dataclass(frozen=True)
 class Tree:
-    """Exact moves on blocks of bounded width, or on forests, in perturbed regions; see docs/strategies.md."""
+    """Exact moves on blocks of bounded width, or on forests, in perturbed regions; see docs/strategies.md.
+
+    >>> import beacon
+    >>> beacon.Tree(max_region=40).max_region
+    40
+    """
 
     min_region: int = 8
     """Fewest variables of a region."""
@@ -219,7 +242,12 @@ class Tree:
 
 @dataclass(frozen=True)
 class Auto:
-    """GLS+ and tree moves in turns on one incumbent; time goes to what pays. See docs/strategies.md."""
+    """GLS+ and tree moves in turns on one incumbent; time goes to what pays. See docs/strategies.md.
+
+    >>> import beacon
+    >>> beacon.Auto(gls=beacon.GlsPlus(penalty_weight=3.0)).gls.penalty_weight
+    3.0
+    """
 
     gls: GlsPlus = field(default_factory=GlsPlus)
     """Settings of GLS+."""
@@ -271,12 +299,36 @@ class Auto:
 STRATEGIES: dict[str, type[Greedy] | type[GlsPlus] | type[Tree] | type[Auto]] = {
     kind.name: kind for kind in (Auto, Greedy, GlsPlus, Tree)
 }
+"""Beacon's own; installed packages may add theirs (docs/extending.md)."""
+NEEDED = ("name", "penalising", "growing", "patience", "fitted", "prepare", "advance")
 
 
 def make_strategy(strategy: str | Strategy) -> Strategy:
     """A strategy by name, with its default settings; a strategy passes through."""
     if not isinstance(strategy, str):
-        return strategy
-    if strategy not in STRATEGIES:
-        raise UsageError(f"no strategy is called {strategy!r}; there are: {', '.join(STRATEGIES)}")
-    return STRATEGIES[strategy]()
+        return _checked(strategy)
+    if strategy in STRATEGIES:
+        return STRATEGIES[strategy]()
+    kind = load_installed(plugins.STRATEGIES, strategy)
+    if kind is None:
+        raise UsageError(f"no strategy is called {strategy!r}; there are: {', '.join(strategy_names())}")
+    return _checked(kind())
+
+
+def strategy_names() -> list[str]:
+    """Every strategy that can be asked for by name, Beacon's own first."""
+    return [*STRATEGIES, *(name for name in installed_names(plugins.STRATEGIES) if name not in STRATEGIES)]
+
+
+def _checked(strategy: Any) -> Strategy:
+    """Refuse what cannot search, with a word on what was probably meant."""
+    if isinstance(strategy, type):
+        name = strategy.__name__
+        raise UsageError(f"expected a strategy, found the class {name}; write {name}()")
+    lacking = [name for name in NEEDED if not hasattr(strategy, name)]
+    if lacking:
+        raise UsageError(
+            f"expected a strategy, such as 'gls+' or GlsPlus(); found {strategy!r}, which has no {lacking[0]}"
+        )
+    checked: Strategy = strategy
+    return checked

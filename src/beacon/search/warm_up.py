@@ -13,12 +13,19 @@ from beacon.search.guidance import Guidance
 from beacon.search.propagate import fixed_values
 from beacon.search.search import Search
 from beacon.search.stop import MaxSteps
-from beacon.search.strategy import Auto, GlsPlus, Strategy
+from beacon.search.strategy import STRATEGIES, Auto, GlsPlus, Strategy
 
 
 def warm_up(strategy: Strategy) -> None:
     """Make sure that a strategy's kernels are ready. Takes a moment once, and longer if never compiled."""
-    _warm_up(type(strategy))
+    if type(strategy) in STRATEGIES.values():
+        _warm_up(type(strategy))
+    elif type(strategy) not in _READY:  # of another package: perhaps it cannot be made without settings
+        _run_small(strategy)
+        _READY.add(type(strategy))
+
+
+_READY: set[type[Strategy]] = set()
 
 
 @cache
@@ -31,7 +38,11 @@ def warm_up_guided() -> None:
 
 @cache
 def _warm_up(kind: type[Strategy]) -> None:
-    search = _small_search(Auto(first_round=1) if kind is Auto else kind())  # the mix comes to every arm
+    _run_small(Auto(first_round=1) if kind is Auto else kind())  # the mix comes to every arm
+
+
+def _run_small(strategy: Strategy) -> None:
+    search = _small_search(strategy)
     search.run(MaxSteps(50))
     search.best_assignment  # noqa: B018 - loads its kernel
 
