@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from beacon import __version__
 from beacon.errors import BeaconError, FormatError, ModelError
+from beacon.formats.structured import parse_json
 
 if TYPE_CHECKING:
     from beacon.guide.guide import Guide
@@ -80,7 +81,7 @@ def save_checkpoint(
 def load_checkpoint(path: AnyPath, model: GraphicalModel) -> Checkpoint:
     """Read a guide, and refuse one that is damaged or made for another model."""
     folder = _existing_folder(path)
-    facts = _read_facts(folder)
+    facts = read_facts(folder)
     if facts["fingerprint"] != model.fingerprint:
         raise ModelError(
             f"{folder}: this guide is for another model: its fingerprint is {facts['fingerprint']}, "
@@ -114,7 +115,7 @@ def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Gu
 def update_tuned(path: AnyPath, tuned: dict[str, Any]) -> None:
     """Store tuned settings in a guide, in place of those it has."""
     folder = _existing_folder(path)
-    facts = {**_read_facts(folder), "tuned": tuned}
+    facts = {**read_facts(folder), "tuned": tuned}
     temporary = folder / f".{FACTS_FILE}-{secrets.token_hex(8)}.tmp"
     try:
         temporary.write_text(_json(facts), encoding="utf-8")
@@ -219,9 +220,11 @@ def _facts_text(kind: str, weights: bytes, facts: dict[str, Any]) -> str:
     return _json({**own, **DEFAULTS, **facts})
 
 
-def _read_facts(folder: Path) -> dict[str, Any]:
+def read_facts(folder: Path) -> dict[str, Any]:
+    """What ``guide.json`` says."""
     try:
-        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+        text = (folder / FACTS_FILE).read_text(encoding="utf-8")
+        facts = parse_json(text, finite=False)  # a loss may have been nan
     except OSError as error:
         raise BeaconError(f"cannot read {folder / FACTS_FILE}: {_reason(error)}") from None
     except ValueError:
