@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from beacon.cli.console import note
+from beacon.cli.console import note, one_line
 from beacon.errors import BeaconError, UsageError
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
@@ -63,6 +63,7 @@ def _reason(error: Exception) -> str:
 
 def _shortened(text: str) -> str:
     """The text without its middle if it quotes something enormous."""
+    text = one_line(text)
     return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT // 2]} … {text[-MOST_TEXT // 4 :]}"
 
 
