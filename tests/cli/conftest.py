@@ -33,6 +33,12 @@ def _kernels_are_compiled() -> None:
     warm_up_guided()
 
 
+@pytest.fixture(autouse=True)
+def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``beacon info`` need not measure for long."""
+    monkeypatch.setattr("beacon.cli.prospect.PROBE_SECONDS", 0.05)
+
+
 @pytest.fixture
 def sprinkler(tmp_path: Path) -> Path:
     """Three variables with names: wet grass is best explained by the sprinkler (0.8 · 0.4 · 0.9)."""

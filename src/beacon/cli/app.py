@@ -21,6 +21,7 @@ from beacon.cli import (
     solve,
     train,
     tune,
+    uai,
 )
 from beacon.cli.console import say
 from beacon.cli.errors import WRONG_USE, BeaconGroup
@@ -77,6 +78,7 @@ for verb in (
     evaluate.evaluate,
     report.report,
     run.run,
+    uai.uai,
     demo.demo,
 ):
     app.command()(verb)

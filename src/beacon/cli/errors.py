@@ -11,10 +11,11 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from beacon.cli.console import note
+from beacon.cli.console import note, one_line
 from beacon.errors import BeaconError, UsageError
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+MOST_TEXT = 800
 
 
 class BeaconGroup(TyperGroup):
@@ -47,7 +48,7 @@ def _failed(error: Exception) -> int:
         _abandon_stdout()
     if isinstance(error, BrokenPipeError):
         return FAILED  # the reader of our output has gone: nobody to tell
-    note(f"error: {_reason(error)}")
+    note(f"error: {_shortened(_reason(error))}")
     return WRONG_USE if isinstance(error, UsageError) else FAILED
 
 
@@ -60,9 +61,15 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
+def _shortened(text: str) -> str:
+    """The text without its middle if it quotes something enormous."""
+    text = one_line(text)
+    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT // 2]} … {text[-MOST_TEXT // 4 :]}"
+
+
 def _misused(error: Any) -> int:
     """Say what typer found wrong in the arguments, and where to read about them."""
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = _shortened(" ".join(error.format_message().split()).rstrip("."))
     context = getattr(error, "ctx", None)
     hint = f"; see `{context.command_path} --help`" if context is not None else ""
     note(f"error: {message}{hint}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -122,10 +121,12 @@ def network_facts(loaded: Loaded, problem: Problem) -> dict[str, Any]:
 
 def _guide_facts(guide: str | None) -> dict[str, Any] | None:
     """What a guide's folder says of itself: settings, tuned settings, training history."""
+    from beacon.guide.checkpoint import read_facts  # noqa: PLC0415
+
     file = Path(guide or "", "guide.json")
     if guide is None or not file.is_file():
         return None
-    facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    facts = read_facts(Path(guide))
     return {key: facts.get(key) for key in ("kind", "settings", "tuned", "history", "weights_sha256")}
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beacon.cli.console import one_line, say, say_json, say_table
-from beacon.cli.options import SWITCH, Json, ModelFile
+from beacon.cli.options import SWITCH, Json, ModelFile, Quiet
+from beacon.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from beacon.model.graphical_model import GraphicalModel
@@ -25,11 +26,14 @@ def info(
     timing: Annotated[
         bool,
         typer.Option(
-            "--timing/--no-timing", metavar=SWITCH, help="Measure the cost of a search step (0.1 s)."
+            "--timing/--no-timing",
+            metavar=SWITCH,
+            help="Measure what a step costs and whether a guide would be worth its training (2 s).",
         ),
     ] = True,
+    quiet: Quiet = False,
 ) -> None:
-    """Show what a model is like, and what a query on it will cost.
+    """Show what a model is like, what a query on it will cost, and whether training a guide is worth it.
 
     Example:  beacon info alarm.bif --variables
     """
@@ -37,7 +41,7 @@ def info(
 
     model = read_model(model_file)
     facts = gather_facts(model)
-    facts["seconds_per_1000_steps"] = _step_cost(model) if timing else None
+    facts |= _measured(model, quiet) if timing else {"seconds_per_1000_steps": None, "training": None}
     if json:
         say_json(facts | (_variables(model) if variables else {}))
         return
@@ -66,13 +70,21 @@ def gather_facts(model: GraphicalModel) -> dict[str, Any]:
     }
 
 
-def _step_cost(model: GraphicalModel) -> float | None:
+def _measured(model: GraphicalModel, quiet: bool) -> dict[str, Any]:
+    """What takes a search to tell."""
     from beacon.cli.kernels import load_kernels  # noqa: PLC0415
+    from beacon.cli.prospect import prospect_of  # noqa: PLC0415
     from beacon.cli.timing import seconds_per_1000_steps  # noqa: PLC0415
-    from beacon.search.strategy import GlsPlus  # noqa: PLC0415
+    from beacon.search.strategy import Auto, GlsPlus  # noqa: PLC0415
 
-    load_kernels(GlsPlus())
-    return seconds_per_1000_steps(model, GlsPlus())
+    load_kernels(GlsPlus(), quiet)
+    load_kernels(Auto(), quiet)
+    with ProgressBar("measuring", None, quiet):
+        prospect = prospect_of(model)
+        return {
+            "seconds_per_1000_steps": seconds_per_1000_steps(model, GlsPlus()),
+            "training": prospect.to_dict() if prospect else None,
+        }
 
 
 def _described(facts: dict[str, Any]) -> list[tuple[str, str]]:
@@ -95,7 +107,20 @@ def _described(facts: dict[str, Any]) -> list[tuple[str, str]]:
                 f"{1000 * cost:.2g} ms for 1,000 gls+ steps, {_rounded(1000 / cost)} steps a second",
             )
         )
+    if facts["training"] is not None:
+        rows += _training(facts["training"])
     return rows
+
+
+def _training(training: dict[str, Any]) -> list[tuple[str, str]]:
+    from beacon.cli.prospect import duration  # noqa: PLC0415
+
+    references, learning = (duration(training[f"{stage}_seconds"]) for stage in ("reference", "training"))
+    cost = f"about {references} for the references of {training['queries']:,} queries"
+    return [
+        ("to train", f"{cost}, then {learning} for the fast guide"),
+        ("training is", training["sentence"]),
+    ]
 
 
 def _rounded(number: float) -> str:

@@ -11,6 +11,7 @@ from beacon.errors import UsageError
 
 DEFAULT_METHOD = "auto"
 DEFAULT_SECONDS = 1.0
+DEFAULT_COUNT = 1000  # queries to learn from
 
 SEARCH, QUERY, LIMITS, OUTPUT, GUIDE = "Search", "Query", "Limits", "Output", "Guide"  # panels of the help
 SWITCH = ""  # metavar of an option without a value: the help would say <bool> and seem to ask for one

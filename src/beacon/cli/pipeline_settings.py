@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from beacon.cli.options import DEFAULT_COUNT
 from beacon.cli.settings import Setting, settings_of
 from beacon.cli.toml_settings import Given, add_item, checked, read_sections
 from beacon.errors import MissingDependencyError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from beacon.learn.presets import Preset
 
 SECTIONS = ("queries", "teacher", "collect", "train", "tune", "evaluate")
-DEFAULT_COUNT, DEFAULT_PRESET = 1000, "small"
+DEFAULT_PRESET = "small"
 
 Sections = dict[str, dict[str, Given]]
 

@@ -8,7 +8,7 @@ import typer
 
 from beacon.cli.console import one_line, say
 from beacon.cli.kernels import load_kernels
-from beacon.cli.options import ModelFile, Quiet, Seed, at_least
+from beacon.cli.options import DEFAULT_COUNT, ModelFile, Quiet, Seed, at_least
 from beacon.cli.outputs import check_writable
 from beacon.cli.progress import ProgressBar
 
@@ -23,7 +23,7 @@ def queries(
     out: Annotated[str, typer.Option("-o", "--out", metavar="Q.parquet", help="File to write (Parquet).")],
     count: Annotated[
         int, typer.Option("--count", metavar="N", callback=at_least(1), help="Number of queries.")
-    ] = 1000,
+    ] = DEFAULT_COUNT,
     seed: Seed = 0,
     query_ratio: Annotated[
         tuple[float, float],

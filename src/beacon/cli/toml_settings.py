@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin
 
 from beacon.cli.settings import Setting, closest
 from beacon.errors import FormatError, UsageError
+from beacon.formats.structured import parse_toml
 
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
@@ -25,8 +25,8 @@ class Given(NamedTuple):
 def read_sections(path: str, known: Sequence[str], loose: Sequence[str]) -> dict[str, dict[str, Given]]:
     """The sections of a TOML file; the section "" has the keys outside of any, which ``loose`` lists."""
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        content = parse_toml(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
         raise FormatError(path, "", f"expected settings in TOML: {error}") from None
     sections: dict[str, dict[str, Given]] = {}
     for name, value in content.items():
@@ -54,8 +54,8 @@ def value_of(text: str) -> Any:
     """What is typed, read as TOML: numbers, true and false, lists with or without brackets; else text."""
     for attempt in (text, f"[{text}]"):
         try:
-            return tomllib.loads(f"value = {attempt}")["value"]
-        except tomllib.TOMLDecodeError:
+            return parse_toml(f"value = {attempt}")["value"]
+        except ValueError:
             continue
     return text
 

@@ -15,6 +15,7 @@ from beacon.evaluate.drift_records import drift_store
 from beacon.evaluate.metrics import Floats, best_known, first_reaching, known_at, target_score
 from beacon.evaluate.records import Record, record_store
 from beacon.evaluate.run_file import Facts, load_run
+from beacon.model.html_view import html_table
 
 Kind = Literal["step", "second"]
 
@@ -35,6 +36,22 @@ class Results:
         if not rows:
             raise BeaconError(f"{folder} holds no results yet; finish it with `beacon evaluate`")
         return cls(run, [Record(**row) for row in rows], drift_store(folder).rows())
+
+    def _repr_html_(self) -> str:
+        """Mean scores at each budget, for notebooks."""
+        kinds: tuple[Kind, Kind] = ("step", "second")
+        budgets = [(kind, budget) for kind in kinds for budget in self.budgets(kind)]
+        rows = (
+            (network, method, *(self._mean(network, method, *budget) for budget in budgets))
+            for network in self.networks
+            for method in self.methods
+        )
+        header = ("network", "method", *(f"{budget:,g} {kind}s" for kind, budget in budgets))
+        return html_table("Mean best scores", rows, header, "… see `beacon report`")
+
+    def _mean(self, network: str, method: str, kind: Kind, budget: float) -> str:
+        scores = self.scores(network, method, kind, budget)
+        return f"{np.nanmean(scores):.4f}" if np.isfinite(scores).any() else ""
 
     @cached_property
     def networks(self) -> list[str]:

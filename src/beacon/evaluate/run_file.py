@@ -13,6 +13,7 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import BeaconError, FormatError, UsageError
+from beacon.formats.structured import parse_json
 
 FILE = "run.json"
 FORMAT = "beacon evaluation"
@@ -39,7 +40,7 @@ def load_run(folder: Path) -> Facts:
     """Read ``run.json``."""
     path = folder / FILE
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts = parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BeaconError(
             f"{folder} holds no evaluation ({FILE} is missing); make one with `beacon evaluate`"
@@ -48,7 +49,17 @@ def load_run(folder: Path) -> Facts:
         raise FormatError(path, "", f"expected the record of an evaluation ({error})") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT or facts.get("version") != VERSION:
         raise FormatError(path, "", f"expected a {FORMAT} of version {VERSION}")
+    _check_sections(path, facts)
     return facts
+
+
+def _check_sections(path: Path, facts: Facts) -> None:
+    for name, empty in new_run({}).items():
+        if not isinstance(facts.get(name), type(empty)):
+            raise FormatError(path, "", f"the record is damaged: expected its part {name!r}")
+    for name in ("networks", "methods"):
+        if not all(isinstance(entry, dict) for entry in facts[name].values()):
+            raise FormatError(path, "", f"the record is damaged: expected objects in its part {name!r}")
 
 
 def open_run(folder: Path, settings: Facts) -> Facts:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from beacon.errors import FormatError
+from beacon.formats.structured import parse_toml
 from beacon.model.graphical_model import GraphicalModel
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
@@ -58,8 +58,8 @@ class Suite:
 def load_suite(path: str | os.PathLike[str]) -> Suite:
     """Read a suite; a misspelt key is an error that suggests the right one."""
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        content = parse_toml(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
         raise FormatError(path, "", f"expected a suite in TOML: {error}") from None
     entries = content.pop("network", [])
     title = content.pop("title", "")

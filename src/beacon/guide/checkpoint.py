@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from beacon import __version__, plugins
 from beacon.errors import BeaconError, FormatError, ModelError
+from beacon.formats.structured import parse_json
 from beacon.plugins import installed_names, load_installed
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def save_checkpoint(
 def load_checkpoint(path: AnyPath, model: GraphicalModel) -> Checkpoint:
     """Read a guide, and refuse one that is damaged or made for another model."""
     folder = _existing_folder(path)
-    facts = _read_facts(folder)
+    facts = read_facts(folder)
     if facts["fingerprint"] != model.fingerprint:
         raise ModelError(
             f"{folder}: this guide is for another model: its fingerprint is {facts['fingerprint']}, "
@@ -136,7 +137,7 @@ def _of_another_package(path: AnyPath, model: GraphicalModel, checkpoint: Checkp
 def update_tuned(path: AnyPath, tuned: dict[str, Any]) -> None:
     """Store tuned settings in a guide, in place of those it has."""
     folder = _existing_folder(path)
-    facts = {**_read_facts(folder), "tuned": tuned}
+    facts = {**read_facts(folder), "tuned": tuned}
     temporary = folder / f".{FACTS_FILE}-{secrets.token_hex(8)}.tmp"
     try:
         temporary.write_text(_json(facts), encoding="utf-8")
@@ -241,9 +242,11 @@ def _facts_text(kind: str, weights: bytes, facts: dict[str, Any]) -> str:
     return _json({**own, **DEFAULTS, **facts})
 
 
-def _read_facts(folder: Path) -> dict[str, Any]:
+def read_facts(folder: Path) -> dict[str, Any]:
+    """What ``guide.json`` says."""
     try:
-        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+        text = (folder / FACTS_FILE).read_text(encoding="utf-8")
+        facts = parse_json(text, finite=False)  # a loss may have been nan
     except OSError as error:
         raise BeaconError(f"cannot read {folder / FACTS_FILE}: {_reason(error)}") from None
     except ValueError:

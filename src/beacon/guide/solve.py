@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
+from beacon.formats.data_frame import evidence_of_table, is_table
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide
@@ -20,10 +21,12 @@ from beacon.guide.scored import given_starts, guided_start, scores_last
 from beacon.guide.use import GuideUse
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
+from beacon.query.query_set import QuerySet
 from beacon.search import solve as unguided
 from beacon.search.fixed import as_fixed
 from beacon.search.guided_run import GUIDED_STRATEGIES
 from beacon.search.result import Result
+from beacon.search.result_list import ResultList
 from beacon.search.search import Search
 from beacon.search.solve import DEFAULT_STOP
 from beacon.search.start import Start, first_assignments
@@ -32,6 +35,7 @@ from beacon.search.strategy import Strategy
 
 AnyGuide = Guide | str | os.PathLike[str]
 GuidedStart = Literal["guide"] | Start
+Queries = Iterable[Evidence] | QuerySet | Any  # the last: a table
 
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
@@ -88,7 +92,7 @@ def solve(
 
 def solve_many(
     model: GraphicalModel,
-    evidences: Iterable[Evidence],
+    evidences: Queries,
     *,
     guide: AnyGuide | None = None,
     use: GuideUse | None = None,
@@ -101,9 +105,11 @@ def solve_many(
     threads: int | None = None,
     on_result: Callable[[int, Result], None] | None = None,
     on_improvement: Callable[[Search], None] | None = None,
-) -> list[Result]:
+) -> ResultList:
     """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
 
+    ``evidences`` are mappings, a query set, or a table (of pandas, polars or Arrow, or columns by name) with
+    a column per variable and a row per query; see :func:`beacon.formats.data_frame.evidence_of_table`.
     ``guide`` is a trained guide or its folder; ``use`` says what it is asked for (what tuning chose, or else
     where to begin). ``start`` is "random", "guide", an assignment for all or one for each query; it outranks
     ``use``. ``strategy`` is "auto" unless given; where the guide has a say in moves or restarts,
@@ -118,6 +124,7 @@ def solve_many(
     >>> [result.steps for result in results]
     [500, 500]
     """
+    queries = evidence_of_queries(model, evidences)
     options: dict[str, Any] = {
         "stop": stop,
         "propagate": propagate,
@@ -131,14 +138,24 @@ def solve_many(
         if use is not None or _is_guide(start):
             raise UsageError("start='guide' and use need a guide; pass guide=..., or leave them out")
         first = "random" if start is None else start
-        return unguided.solve_many(model, evidences, strategy=strategy or "auto", start=first, **options)
+        return unguided.solve_many(model, queries, strategy=strategy or "auto", start=first, **options)
     loaded = load_guide(guide, model) if isinstance(guide, str | os.PathLike) else guide
     use = use or tuned_use(loaded)
     if start is not None:
         use = replace(use, start="guide" if _is_guide(start) else "random")
     first = "random" if start is None or _is_guide(start) else start
     job = _GuidedJob(model, loaded, use, strategy or default_strategy(loaded, use), first, options)
-    return job.solve([resolve_evidence(model, evidence) for evidence in evidences])
+    return job.solve(queries)
+
+
+def evidence_of_queries(model: GraphicalModel, queries: Queries) -> list[dict[int, int]]:
+    """The evidence of each query, whatever the queries come as."""
+    if isinstance(queries, QuerySet):
+        queries.check_model(model)
+        return [queries.evidence(query) for query in range(len(queries))]
+    if is_table(queries):
+        return evidence_of_table(queries, model)
+    return [resolve_evidence(model, evidence) for evidence in cast("Iterable[Evidence]", queries)]
 
 
 def _is_guide(start: GuidedStart | None) -> bool:
@@ -172,7 +189,7 @@ class _GuidedJob:
     start: Start
     options: dict[str, Any]
 
-    def solve(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
+    def solve(self, evidences: Sequence[dict[int, int]]) -> ResultList:
         if self._can_score_first or not self.use.guidance.is_heeded:
             return self._score_once(evidences)
         return self._in_step(evidences)
@@ -183,7 +200,7 @@ class _GuidedJob:
         is_asked_once = scores_last(self.guide, self.use)
         return is_asked_once and (self.use.start == "guide" or isinstance(self.guide, EvidenceGuide))
 
-    def _score_once(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
+    def _score_once(self, evidences: Sequence[dict[int, int]]) -> ResultList:
         """Ask the guide about all queries at once; after that each search is on its own."""
         began = perf_counter()
         start, scores = self.start, None
@@ -210,9 +227,9 @@ class _GuidedJob:
             return np.maximum(np.array(rows, dtype=np.int64), 0)
         return given_starts(self.model, evidences, self.start, self.options["seed"])
 
-    def _in_step(self, evidences: Sequence[dict[int, int]]) -> list[Result]:
+    def _in_step(self, evidences: Sequence[dict[int, int]]) -> ResultList:
         """Searches that ask again and again do so together, a batch of them after another."""
-        results: list[Result] = []
+        results = ResultList()
         stop, on_result, interrupted = self.options["stop"], self.options["on_result"], False
         size = _batch_size(self.model)
         for first in range(0, len(evidences), size):

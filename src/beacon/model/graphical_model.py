@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import EvidenceError, ModelError
+from beacon.model.html_view import html_table
 from beacon.model.width import min_fill_width
 
 MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
@@ -126,6 +127,13 @@ class GraphicalModel:
         """Share of table entries that are zero potentials."""
         zeros = sum(int(np.count_nonzero(np.isneginf(factor.log_table))) for factor in self.factors)
         return zeros / max(1, self.num_entries)
+
+    def _repr_html_(self) -> str:
+        """The model's size and its variables, for notebooks."""
+        kind = f"{self.num_variables:,} variables, {self.num_factors:,} factors, {self.num_entries:,} entries"
+        rows = ((name, ", ".join(labels[:12])) for name, labels in zip(self.names, self.labels, strict=True))
+        title = f"GraphicalModel: {kind}, {self.zero_fraction:.1%} of them zero"
+        return html_table(title, rows, ("variable", "values"), f"… {self.num_variables:,} in all")
 
     def check_assignment(self, assignment: ArrayLike) -> NDArray[np.int64]:
         """Return the assignment as an index array, or raise if it does not give each variable a value."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beacon.errors import BeaconError, FormatError
+from beacon.formats.structured import parse_json
 
 
 class ParquetKind(NamedTuple):
@@ -78,7 +79,7 @@ def _facts(kind: ParquetKind, path: str, file: pq.ParquetFile) -> dict[str, Any]
     if text is None:
         raise FormatError(path, "", f"expected a {kind.name}, found another kind of Parquet file")
     try:
-        facts: dict[str, Any] = json.loads(text)
+        facts: dict[str, Any] = parse_json(text)
         version, num_variables = facts["version"], int(facts["num_variables"])
     except (ValueError, TypeError, KeyError):
         raise kind.damaged(path) from None

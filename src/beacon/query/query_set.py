@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import ModelError, UsageError
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.html_view import html_table
 from beacon.query.sampling import GibbsSettings, check_count, sample_assignments
 
 SPLITS = ("train", "validation", "test")
@@ -106,6 +107,16 @@ class QuerySet:
             observed=self.observed[chosen],
             split_of_queries=self.split_of_queries[chosen],
         )
+
+    def _repr_html_(self) -> str:
+        """The queries of each split, for notebooks."""
+        parts = ((name, self.split(name)) for name in SPLITS)
+        rows = [
+            (name, f"{len(part):,}", f"{part.observed.sum(axis=1).mean() if len(part) else 0:.1f}")
+            for name, part in parts
+        ]
+        title = f"QuerySet: {len(self):,} queries on a model of {self.num_variables:,} variables"
+        return html_table(f"{title} ({self.fingerprint[:12]})", rows, ("split", "queries", "mean observed"))
 
     def check_model(self, model: GraphicalModel) -> None:
         """Raise unless these queries were made for this model."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from beacon.evaluate.results import Results
+from beacon.guide.checkpoint import read_facts
 from beacon.report import comparisons, drawings, drift_table
 from beacon.report.drawings import Plot
 from beacon.report.naming import main_methods, plural
@@ -174,7 +174,7 @@ def _histories(results: Results, folder: Path | None) -> dict[str, list[dict[str
     found: dict[str, list[dict[str, Any]]] = {}
     if folder is not None:
         for path in sorted([*folder.glob("guide/guide.json"), *folder.glob("guides/*/guide.json")]):
-            history = json.loads(path.read_text(encoding="utf-8")).get("history")
+            history = read_facts(path.parent)["history"]
             if history:
                 found[path.parent.name] = history
     for name, facts in results.run["networks"].items():

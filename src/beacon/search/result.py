@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.html_view import html_table
 from beacon.search.search import Search
 from beacon.search.trace import Trace
 
@@ -89,6 +90,15 @@ class Result:
             "seed": self.seed,
             "stop": self.stop,
         }
+
+    def _repr_html_(self) -> str:
+        """What was found and how, and the values of the query's variables, for notebooks."""
+        rows = [line.partition("  ")[::2] for line in self.summary().splitlines()]
+        asked = [pair for i, pair in enumerate(self.named_assignment.items()) if i not in self.evidence]
+        more = f"… {len(asked):,} in all: see named_assignment"
+        return html_table("Result", [(name, text.strip()) for name, text in rows]) + html_table(
+            "Most probable explanation", asked, ("variable", "value"), more
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the best score over time; see :func:`beacon.report.plots.plot_trace`."""

@@ -15,6 +15,7 @@ from beacon.search.batch import rows_of_scores
 from beacon.search.guidance import Guidance
 from beacon.search.propagate import fixed_values
 from beacon.search.result import Result, checked_result
+from beacon.search.result_list import ResultList
 from beacon.search.search import Search, num_threads
 from beacon.search.start import Start, first_assignments
 from beacon.search.stop import MaxRuntime, Stop, check_bounded
@@ -74,7 +75,7 @@ def solve_many(
     guidance: Guidance | None = None,
     spent_seconds: float = 0.0,
     yielding_start: bool = False,
-) -> list[Result]:
+) -> ResultList:
     """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
 
     A query's result depends on the model, its evidence, its start and the seed, not on its place in the
@@ -110,7 +111,7 @@ def solve_many(
         except BaseException:
             cancelled.set()  # let the other searches end before the error goes on
             raise
-    return [future.result() for future in futures]
+    return ResultList(future.result() for future in futures)
 
 
 def _report(futures: dict[Future[Result], int], on_result: Callable[[int, Result], None] | None) -> None:

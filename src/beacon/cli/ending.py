@@ -1,0 +1,72 @@
+"""Limits that are set from outside: time, memory and signals."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from time import perf_counter, process_time
+from typing import Any
+
+from beacon.cli.console import warn
+
+SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
+RESERVE_SECONDS, RESERVE_SHARE = 0.2, 0.01
+BYTES_PER_GIGABYTE = 10**9
+LEAST_GIGABYTES = 0.5  # less, and a library that cannot get memory ends the process
+
+
+class Deadline:
+    """The time that a process may take from its start, with a reserve for writing the answer."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds - min(RESERVE_SECONDS + RESERVE_SHARE * seconds, seconds / 2)
+        self._began = perf_counter() - process_time()  # what the process has used before counts, too
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds that may be searched from now on."""
+        return max(0.0, self._seconds - (perf_counter() - self._began))
+
+
+@contextmanager
+def interrupted_by_signals() -> Iterator[None]:
+    """The first signal to end the process becomes a KeyboardInterrupt; later ones change nothing."""
+    is_ending = False
+
+    def end(number: int, frame: Any) -> None:
+        nonlocal is_ending
+        if not is_ending:
+            is_ending = True
+            raise KeyboardInterrupt
+
+    known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    before = [signal.signal(number, end) for number in known]
+    try:
+        yield
+    finally:
+        for number, handler in zip(known, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def memory_limit(gigabytes: float | None) -> Iterator[None]:
+    """Refuse memory beyond a limit: a MemoryError can be dealt with, a kill from outside cannot."""
+    try:
+        import resource  # noqa: PLC0415  (not everywhere)
+    except ImportError:
+        gigabytes = None
+    if gigabytes is not None and gigabytes < LEAST_GIGABYTES:
+        warn(f"a memory limit of {gigabytes:g} GB is not heeded: Beacon itself may take {LEAST_GIGABYTES} GB")
+        gigabytes = None
+    if gigabytes is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = int(gigabytes * BYTES_PER_GIGABYTE)
+    with suppress(ValueError, OSError):  # more than there can be
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

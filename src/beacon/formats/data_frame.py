@@ -1,0 +1,104 @@
+"""Evidence of many queries as a table in memory: of pandas, polars, Arrow, or columns by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from beacon.errors import EvidenceError
+from beacon.model.evidence import resolve_value, resolve_variable
+from beacon.model.graphical_model import GraphicalModel
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def is_table(queries: object) -> bool:
+    """Is this a table, rather than a sequence of queries?
+
+    Tables hand over their columns by the interfaces that Arrow and the data frame libraries agree on.
+    """
+    is_frame = hasattr(queries, "__arrow_c_stream__") or hasattr(queries, "__dataframe__")
+    return is_frame or isinstance(queries, Mapping)
+
+
+def evidence_of_table(table: Any, model: GraphicalModel) -> list[dict[int, int]]:
+    """The evidence of each row: a column per variable; missing, nan and empty cells are not observed.
+
+    Cells mean what they mean in a CSV table: labels first, value indices second.
+    """
+    columns = _as_arrow(table)
+    evidences: list[dict[int, int]] = [{} for _ in range(columns.num_rows)]
+    titles: dict[int, str] = {}
+    for title, column in zip(columns.column_names, columns.columns, strict=True):
+        if _is_index(columns, title, model):
+            continue
+        variable = resolve_variable(model, title)
+        if variable in titles:
+            raise EvidenceError(f"the columns {titles[variable]!r} and {title!r} are the same variable")
+        titles[variable] = title
+        _enter(column, title, variable, model, evidences)
+    return [dict(sorted(evidence.items())) for evidence in evidences]
+
+
+def _as_arrow(table: Any) -> pa.Table:
+    import pyarrow as pa  # noqa: PLC0415  (slow to import)
+
+    try:
+        if isinstance(table, Mapping):
+            return pa.table({str(title): list(cells) for title, cells in table.items()})
+        if hasattr(table, "__arrow_c_stream__"):
+            return pa.table(table)
+        from pyarrow.interchange import from_dataframe  # noqa: PLC0415
+
+        return from_dataframe(table)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise EvidenceError(f"the table cannot be read: {reason}; a column needs cells of one kind") from None
+
+
+def _is_index(columns: pa.Table, title: str, model: GraphicalModel) -> bool:
+    """Is this the index of a data frame of pandas, which comes along as a column?"""
+    known = (columns.schema.pandas_metadata or {}).get("index_columns", [])
+    return title in known and title not in model.name_to_variable
+
+
+def _enter(
+    column: pa.ChunkedArray, title: str, variable: int, model: GraphicalModel, evidences: list[dict[int, int]]
+) -> None:
+    """Add a column to the evidence of each row; a cell that occurs often is looked up once."""
+    value_of: dict[Any, int | None] = {}
+    for row, cell in enumerate(column.to_pylist()):
+        if cell is None:
+            continue
+        key = (type(cell), cell)  # else True would be 1
+        if key not in value_of:
+            try:
+                value_of[key] = _value(model, variable, cell)
+            except EvidenceError as error:
+                raise EvidenceError(f"row {row}, column {title!r}: {error}") from None
+        value = value_of[key]
+        if value is not None:
+            evidences[row][variable] = value
+
+
+def _value(model: GraphicalModel, variable: int, cell: Any) -> int | None:
+    """The index of a cell's value; None if it is as good as empty."""
+    if isinstance(cell, float) and math.isnan(cell):
+        return None
+    labels = model.labels[variable]
+    texts = _texts(cell)
+    if texts == [""]:
+        return None
+    text = next((text for text in texts if text in labels), texts[-1])
+    return resolve_value(model, variable, text)
+
+
+def _texts(cell: Any) -> list[str]:
+    """How a cell could be written in a CSV table, the likeliest first."""
+    if isinstance(cell, bool):
+        return [str(cell), str(cell).upper(), str(cell).lower()]
+    if isinstance(cell, float) and cell.is_integer():  # whole numbers become floats where some are missing
+        return [str(cell), str(int(cell))]
+    return [str(cell).strip()]
