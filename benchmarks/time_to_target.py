@@ -15,13 +15,13 @@ import numpy as np
 from common import options
 from numpy.typing import NDArray
 
-from beacon.evaluate import engine_method
+from beacon.evaluate import engine_method, guided_method
 from beacon.evaluate.engine_method import EngineMethod
 from beacon.evaluate.guided_method import GuidedMethod
 from beacon.evaluate.method import Budget, Method, Network, Run
 from beacon.evaluate.protocol import queries_of
 from beacon.formats import read_model
-from beacon.guide import guided_batch
+from beacon.guide import guided_batch, scored
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.solve import default_strategy, tuned_use
 from beacon.model.flat import compile_model
@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--wall", action="store_true")
     arguments = parser.parse_args()
     if not arguments.wall:
-        for module in (engine_method, guided_batch, search):
+        for module in (engine_method, guided_method, guided_batch, scored, search):
             module.perf_counter = process_time  # type: ignore[attr-defined]
     head = ["network", "strategy", "set-up, unguided", "guided", "steps, unguided", "guided"]
     head += ["unguided, median", "reached", "tuned", "reached", "ratio"]

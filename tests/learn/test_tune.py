@@ -157,7 +157,8 @@ def test_compared_at_seconds_it_runs_too() -> None:
 
 def test_a_guides_start_does_not_count_before_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(0, 10**6, 100))  # every set-up seems to take 100 seconds
-    monkeypatch.setattr("beacon.guide.guided_batch.perf_counter", lambda: next(times))
+    for module in ("beacon.learn.tune", "beacon.guide.scored"):
+        monkeypatch.setattr(f"{module}.perf_counter", lambda: next(times))
     tuning = tuned(KnowingGuide(), [Trial("gls+", GuideUse())], TuneSettings((1.0, 100.01), (), 1))
     evidence = QUERIES.split("validation").evidence(0)
     given = GRID.log_score(random_start(GRID, evidence, seed=0))

@@ -152,7 +152,8 @@ class LoneSearches:
     evidences: Sequence[dict[int, int]]
     strategy: Strategy
     use: GuideUse
-    given: NDArray[np.int64]
+    given: NDArray[np.int64] | None
+    """[queries, variables] where to begin if the guide was not asked; None: at random."""
     scored: ScoredStarts | None
     """What the guide had to say, if it was asked."""
     seed: int
@@ -173,7 +174,8 @@ class LoneSearches:
 
     def _run_one(self, query: int, stops: Sequence[Stop], cancelled: threading.Event) -> LoneRun:
         began = perf_counter()
-        start = self.given[query] if self.scored is None else self.scored.starts[query]
+        starts = self.given if self.scored is None else self.scored.starts
+        start = None if starts is None else starts[query]
         fixed = fixed_values(self.flat, self.evidences[query], None, self.propagate)
         search = Search(self.flat, fixed, self.strategy, start, self.seed)
         setup = perf_counter() - began + (0.0 if self.scored is None else self.scored.seconds)

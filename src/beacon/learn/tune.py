@@ -224,13 +224,12 @@ class _Runner:
     def _lone_traces(self, trial: Trial, evidences: Sequence[dict[int, int]], stop: Stop) -> list[Trace]:
         """As a guide that is asked once is put to work: see :func:`beacon.solve_many`."""
         began, flat = perf_counter(), compile_model(self.model)
-        given, scored = given_starts(self.model, evidences, "random", self.seed), None
+        scored = None
         if trial.use.start == "guide":
+            given = given_starts(self.model, evidences, "random", self.seed)
             scored = ScoredStarts.ask(self.model, flat, evidences, self.guide, given, began)
         strategy = make_strategy(trial.strategy).fitted(flat)
-        searches = LoneSearches(
-            flat, evidences, strategy, trial.use, given, scored, self.seed, self.propagate
-        )
+        searches = LoneSearches(flat, evidences, strategy, trial.use, None, scored, self.seed, self.propagate)
         return [run.trace for run in searches.run([stop], num_threads(self.threads))]
 
     def _batch_traces(self, trial: Trial, evidences: Sequence[dict[int, int]], stop: Stop) -> list[Trace]:
