@@ -9,14 +9,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import beacon
+from beacon.cli.app import app
 from beacon.cli.console import one_line
 from beacon.cli.errors import exit_code_of
 from beacon.errors import BeaconError, UsageError
 from tests.cli.helpers import run, run_process
 
-VERBS = ("info", "solve", "check", "convert", "generate", "queries", "demo")
+VERBS = ("info", "solve", "check", "convert", "generate", "queries", "collect", "train", "tune", "evaluate")
+VERBS += ("report", "run", "uai", "demo")
 
 
 def test_version_is_printed_by_a_real_process() -> None:
@@ -40,6 +43,20 @@ def test_each_verb_has_help_with_an_example(verb: str, option: str) -> None:
     outcome = run(verb, option)
     assert outcome.code == 0
     assert f"beacon {verb}" in outcome.out.partition("Options")[0].replace(f"Usage: beacon {verb}", "")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_same_things_have_the_same_names_everywhere(verb: str) -> None:
+    command = get_command(app).commands[verb]  # type: ignore[attr-defined]
+    options = {name: parameter for parameter in command.params for name in parameter.opts}
+    assert {"--quiet", "-q"} <= set(options)
+    assert ("--json" in options) == (verb != "demo")
+    assert ("-o" in options) == ("--out" in options)
+    for name, kind in (("--seed", "S"), ("--time", "S"), ("--threads", "T"), ("--limit", "N")):
+        assert name not in options or options[name].metavar == kind
+    arguments = [parameter.metavar for parameter in command.params if not parameter.opts[0].startswith("-")]
+    known = {"MODEL", "EVID", "SOLUTION", "QUERY", "TASK", "Q", "GUIDE", "DIR", "IN", "OUT", "FAMILY"}
+    assert set(arguments) <= known
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -83,3 +83,10 @@ def test_what_cannot_be_written_is_one_line(
     outcome = run("convert", equal_pair, tmp_path / target, *options)
     assert outcome.code == code
     assert message in outcome.error
+
+
+def test_json_says_what_was_written(sprinkler: Path, tmp_path: Path) -> None:
+    facts = run("convert", sprinkler, tmp_path / "a.uai", "--scale", 2, "--json").json
+    assert (facts["variables"], facts["factors"], facts["scale"]) == (3, 3, 2.0)
+    assert facts["out"] == str(tmp_path / "a.uai")
+    assert "log scores multiplied by 2" in facts["remarks"]

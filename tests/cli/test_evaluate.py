@@ -207,3 +207,19 @@ def test_a_report_takes_names_from_a_suite_and_writes_where_told(suite: Path, tm
     assert "G4" in outcome.out
     assert "<h1>Mine</h1>" in page.read_text(encoding="utf-8")
     assert not (tmp_path / "tables").exists()
+
+
+def test_json_of_an_evaluation_and_its_report(sprinkler: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    command = ("evaluate", sprinkler, "-o", folder, "--methods", "greedy,gls+", "--count", 3, "--steps", 5)
+    facts = run(*command, "--json", "-q").json
+    assert (facts["networks"], facts["methods"], facts["runs"]) == (["sprinkler"], ["greedy", "gls+"], 6)
+    report = run("report", folder, "--json", "--no-parts", "-q").json
+    assert report["page"] == str(folder / "report.html")
+    overview = next(iter(report["tables"].values()))
+    assert all(len(row) == len(overview["columns"]) for row in overview["rows"])
+
+
+def test_a_split_that_does_not_exist_is_refused(sprinkler: Path, tmp_path: Path) -> None:
+    outcome = run("evaluate", sprinkler, "-o", tmp_path / "run", "--split", "x")
+    assert (outcome.code, outcome.error) == (2, "--split must be train, validation or test; found 'x'")

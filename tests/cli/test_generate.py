@@ -71,3 +71,9 @@ def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     outcome = run("generate", "grid", "-o", tmp_path / "nowhere" / "g.uai")
     assert outcome.code == 1
     assert f"there is no directory {tmp_path / 'nowhere'}" in outcome.error
+
+
+def test_json_says_what_was_made_and_what_can_be(tmp_path: Path) -> None:
+    facts = run("generate", "grid", "-o", tmp_path / "g.uai", "--set", "rows=3", "--seed", 4, "--json").json
+    assert (facts["family"], facts["seed"], facts["variables"]) == ("grid", 4, 60)
+    assert run("generate", "--list", "--json").json["grid"]["rows"] == 20

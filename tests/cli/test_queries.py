@@ -56,3 +56,15 @@ def test_wrong_requests_are_one_line(
     outcome = run("queries", sprinkler, *options)
     assert outcome.code == code
     assert message in outcome.error
+
+
+def test_json_counts_the_queries(sprinkler: Path, tmp_path: Path) -> None:
+    facts = run("queries", sprinkler, "-o", tmp_path / "q", "--count", 20, "--json", "-q").json
+    assert {name: facts[name] for name in ("queries", "train", "validation", "test", "variables")} == {
+        "queries": 20,
+        "train": 16,
+        "validation": 2,
+        "test": 2,
+        "variables": 3,
+    }
+    assert 0 <= facts["mean_observed"] <= 3

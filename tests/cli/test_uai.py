@@ -58,7 +58,8 @@ def test_limits_come_from_the_environment(equal_pair: Path, monkeypatch: pytest.
 def test_limits_of_2022_are_understood(equal_pair: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMESEC", "0.5")
     monkeypatch.setenv("MEMKB", "8000000")
-    assert run("uai", equal_pair, "-", "nothing", "MPE", "-o", "result", "--quiet") == (0, "", "")
+    outcome = run("uai", equal_pair, "-", "nothing", "MPE", "-o", "result", "--quiet")
+    assert (outcome.code, outcome.err) == (0, "")
     assert Path("result").read_text(encoding="utf-8") == "MPE\n2 1 1\n"
 
 

@@ -72,7 +72,9 @@ EVIDENCE = (
     "check sprinkler.bif {} sprinkler.MPE",
     "uai sprinkler.bif {} nothing MPE --time 0.1 -o OUT --quiet",
 )
+COLLECT = "collect sprinkler.bif {} -o OUT --steps 20 --restart-interval 10 --teacher-steps 10 --jobs 1 -q"
 QUERIES = (
+    COLLECT,
     "tune sprinkler.bif {} guide --steps 5 --quiet --json",
     "evaluate sprinkler.bif {} -o OUT --methods greedy --steps 5 --quiet",
 )
@@ -92,6 +94,11 @@ KINDS = (
         ("check sprinkler.bif - {}", "solve sprinkler.bif --start {} --steps 5 --quiet"),
     ),
     Kind("queries.parquet", "", QUERIES),
+    Kind(
+        "trajectories.parquet",
+        "",
+        ("train sprinkler.bif queries.parquet --trajectories {} -o OUT --preset fast --epochs 1 -q",),
+    ),
     Kind("guide.json", "guide", ("solve sprinkler.bif --guide {} --steps 5 --quiet",)),
     Kind("guide.safetensors", "guide", ("solve sprinkler.bif --guide {} --steps 5 --quiet",)),
     Kind("run.json", "run", ("evaluate sprinkler.bif queries.parquet -o {} --methods greedy --steps 5 -q",)),
@@ -113,8 +120,12 @@ def furnish(folder: Path) -> None:
     assert run("queries", "sprinkler.bif", "-o", "queries.parquet", "--count", 20, "-q").code == 0
     model = read_model("sprinkler.bif")
     FrequencyGuide(model, np.full(int(model.domain_sizes.sum()), 0.5)).save("guide")
-    command = "evaluate sprinkler.bif queries.parquet -o run --methods greedy --steps 5 -q"
-    assert run(*command.split()).code == 0
+    for command in (
+        COLLECT.replace("{}", "queries.parquet").replace("OUT", "trajectories.parquet"),
+        "tune sprinkler.bif queries.parquet guide --steps 5 --quiet",
+        "evaluate sprinkler.bif queries.parquet -o run --methods greedy --steps 5 -q",
+    ):
+        assert run(*command.split()).code == 0
 
 
 def copy_of(kind: Kind, target: Path) -> Path:

@@ -11,7 +11,7 @@ import typer
 from beacon.cli.console import say_json, say_table
 from beacon.cli.errors import FAILED
 from beacon.cli.evidence import read_query
-from beacon.cli.options import EvidenceItems, Json, ModelFile, at_least
+from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, at_least
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +40,7 @@ def check(
         ),
     ] = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Check that a solution keeps the evidence, and recompute its score from the model.
 

@@ -51,7 +51,7 @@ def collect(
     settings = CollectSettings(
         TeacherSettings(teacher, teacher_steps, teacher_time, teacher_runs), steps, restart_interval
     )
-    target = out or str(Path(query_file).parent / DEFAULT_NAME)
+    target = out if out is not None else str(Path(query_file).parent / DEFAULT_NAME)
     check_writable(target)
     model = read_model(model_file)
     queries = QuerySet.load(query_file, model)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beacon.cli.console import one_line, say
+from beacon.cli.console import one_line, say, say_json
+from beacon.cli.options import Json, Quiet
 from beacon.cli.outputs import check_writable
 from beacon.errors import ModelError
 
@@ -31,6 +32,8 @@ def convert(
         float | None,
         typer.Option("--scale", metavar="S", help="Multiply every log-potential by this positive number."),
     ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write a model in another format.
 
@@ -47,8 +50,12 @@ def convert(
     scaled = model if scale is None else model.scaled(scale)
     used = write_fitting(scaled, target, precision)
     remarks = [*_remarks_on_scale(used, scale), *_remarks(model, scaled, target, precision)]
-    size = f"{model.num_variables:,} variables, {model.num_factors:,} factors"
-    say(one_line("; ".join([f"wrote {target}: {size}", *remarks])))
+    if json:
+        size = {"variables": model.num_variables, "factors": model.num_factors}
+        say_json({"out": target, **size, "scale": (scale or 1.0) * used, "remarks": remarks})
+    else:
+        words = f"{model.num_variables:,} variables, {model.num_factors:,} factors"
+        say(one_line("; ".join([f"wrote {target}: {words}", *remarks])))
 
 
 def write_fitting(model: GraphicalModel, target: str, precision: int) -> float:

@@ -10,6 +10,7 @@ import typer
 
 from beacon.cli.console import one_line, say
 from beacon.cli.options import OUTPUT, Quiet
+from beacon.cli.outputs import check_named
 from beacon.errors import BeaconError
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ def demo(
     from beacon.model.families import demo_model  # noqa: PLC0415
     from beacon.report.budgets import write_picture  # noqa: PLC0415
 
+    check_named(out)
     folder, model = Path(out), demo_model()
     _make_ready(folder, model)
-    tell_story(model)
+    tell_story(model, quiet)
     say(LEARNING.format(count=COUNT, folder=one_line(out)))
     job = Job(str(folder / MODEL_FILE), folder, demo_settings(), quiet=quiet)
     stages = run_pipeline(job, redo=True, tell=lambda line: say(one_line(line)))

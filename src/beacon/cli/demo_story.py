@@ -28,7 +28,7 @@ Which diseases, and which values of all other unknowns, are together the most pr
 """
 
 
-def tell_story(model: GraphicalModel) -> None:
+def tell_story(model: GraphicalModel, quiet: bool = False) -> None:
     """Simulate a patient, search for the explanation of what a doctor sees, and show it."""
     from rich.console import Console  # noqa: PLC0415
 
@@ -39,8 +39,8 @@ def tell_story(model: GraphicalModel) -> None:
     patient = simulate_patient(model, SEED, NUM_PRESENT, NUM_ABSENT)
     say(_introduction(patient))
     strategy = chosen_strategy(DEFAULT_METHOD, None)
-    load_kernels(strategy)
-    with ProgressBar(f"searching for {SEARCH_SECONDS:g} s", None):
+    load_kernels(strategy, quiet)
+    with ProgressBar(f"searching for {SEARCH_SECONDS:g} s", None, quiet):
         result = solve(patient.model, patient.evidence, strategy=strategy, stop=MaxRuntime(SEARCH_SECONDS))
     console = Console(highlight=False)
     console.print(_findings_table(patient), _diseases_table(result, patient), sep="\n")

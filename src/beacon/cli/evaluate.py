@@ -9,12 +9,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from beacon.cli import evaluate_options as options
-from beacon.cli.console import note, one_line, say, warn
+from beacon.cli.console import note, one_line, say, say_json, warn
 from beacon.cli.evaluate_networks import Loaded, Problem, load_problem, network_facts, problems_of
 from beacon.cli.folder_lock import folder_lock
-from beacon.cli.options import Quiet, Seed
+from beacon.cli.options import Json, Quiet, Seed
+from beacon.cli.outputs import check_named
 from beacon.cli.progress import ProgressBar
-from beacon.errors import BeaconError
+from beacon.errors import BeaconError, UsageError
 
 if TYPE_CHECKING:
     from beacon.evaluate.method import Method, Network
@@ -49,6 +50,7 @@ def evaluate(
     seeds: options.Seeds = 1,
     seed: Seed = 0,
     threads: options.Threads = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare methods: same queries, same random starts, budgets in steps and in seconds.
@@ -62,6 +64,7 @@ def evaluate(
 
       beacon evaluate --suite benchmarks/paper.toml --data networks -o run --solvers toulbar2 --time 10
     """
+    _check_split(split)
     names = options.listed(methods) + options.listed(solvers)
     plan = _plan(steps, seconds, time, seeds, seed, threads, drift)
     weights = options.listed_numbers("--lambdas", lambdas, float)
@@ -70,14 +73,24 @@ def evaluate(
     folder = results_folder(out)
     with folder_lock(folder):
         evaluation = Evaluation(folder, plan, chosen, quiet)
-        for absent in missing:
+        for absent in missing if not quiet else ():
             warn(f"{absent['name']}: no file {absent['file']} in {data}; to be had from {absent['source']}")
         evaluation.run["missing"] = missing
-        with ProgressBar("evaluating (Ctrl-C keeps what is done)", None, quiet) as bar:
+        with ProgressBar("evaluating (Ctrl-C keeps what is done)", 0, quiet) as bar:
             for problem in problems:
                 evaluation.measure(problem, bar)
         evaluation.finish()
-    say(one_line(_summary(evaluation, len(problems), missing)))
+    if json:
+        say_json(_facts(evaluation, [problem.name for problem in problems], missing))
+    else:
+        say(one_line(_summary(evaluation, len(problems), missing)))
+
+
+def _check_split(split: str) -> None:
+    from beacon.query.query_set import SPLITS  # noqa: PLC0415
+
+    if split not in SPLITS:
+        raise UsageError(f"--split must be {', '.join(SPLITS[:-1])} or {SPLITS[-1]}; found {split!r}")
 
 
 @dataclass(frozen=True)
@@ -120,9 +133,12 @@ class Evaluation:
         methods = self.methods(network, problem)
         self._note(loaded, methods, problem)
 
+        bar.expect(self._num_runs(network, queries, methods))
+
         def count(what: str) -> None:
             self.session["runs"] += 1
-            bar.describe(f"{what}, {self.session['runs']:,} runs done")
+            bar.describe(what)
+            bar.advance()
 
         with self.store, self.drift:
             evaluate_network(network, queries, methods, self.plan, self.store, count)
@@ -154,6 +170,15 @@ class Evaluation:
             weights=self.chosen.weights,
             propagate=self.chosen.propagate,
             programs=self.chosen.programs,
+        )
+
+    def _num_runs(self, network: Network, queries: QuerySet, methods: list[Method]) -> int:
+        """Runs that are not done yet, those that follow a search included."""
+        walking = [method for method in methods if method.walks] if self.plan.drift_steps else []
+        return sum(
+            len(queries) * len(self.plan.seeds) * len(some)
+            - sum(key[0] == network.name and key[1] in {m.name for m in some} for key in store.keys())  # noqa: SIM118
+            for store, some in ((self.store, methods), (self.drift, walking))
         )
 
     def _note(self, loaded: Loaded, methods: list[Method], problem: Problem) -> None:
@@ -203,11 +228,23 @@ def _plan(
 
 def results_folder(out: str) -> Path:
     """The folder, made if it is not there."""
+    check_named(out)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise BeaconError(f"cannot write {out}: it is a file, and a folder is needed")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _facts(evaluation: Evaluation, networks: list[str], missing: list[dict[str, str]]) -> dict[str, Any]:
+    return {
+        "out": str(evaluation.folder),
+        "networks": networks,
+        "missing": [entry["name"] for entry in missing],
+        "methods": list(evaluation.run["methods"]),
+        "runs": evaluation.session["runs"],
+        "seconds": evaluation.session["seconds"],
+    }
 
 
 def _summary(evaluation: Evaluation, num_networks: int, missing: list[dict[str, str]]) -> str:

@@ -15,7 +15,7 @@ OptionalModel = Annotated[str | None, typer.Argument(metavar="MODEL", help="Mode
 QueryFile = Annotated[
     str | None,
     typer.Argument(
-        metavar="QUERIES", help="Query set (beacon queries); without one, queries are sampled: see --count."
+        metavar="Q", help="Query set (beacon queries); without one, queries are sampled: see --count."
     ),
 ]
 GuideFolder = Annotated[
@@ -84,7 +84,7 @@ Seeds = Annotated[
     typer.Option(
         "--seeds",
         metavar="K",
-        callback=at_least(1),
+        callback=at_least(1, most=1_000_000),
         rich_help_panel=NETWORKS,
         help="Repeat with so many seeds: S, S + 1, …; each has starts of its own.",
     ),

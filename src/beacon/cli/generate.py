@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from beacon.cli.console import one_line, say
-from beacon.cli.options import SWITCH, Seed
+from beacon.cli.console import one_line, say, say_json
+from beacon.cli.options import SWITCH, Json, Quiet, Seed
 from beacon.cli.outputs import check_writable
 from beacon.cli.settings import closest, parse_settings, settings_of, written
 from beacon.errors import UsageError
@@ -29,6 +29,8 @@ def generate(
     show_list: Annotated[
         bool, typer.Option("--list", metavar=SWITCH, help="List the families, their settings and defaults.")
     ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make a random model of a known family.
 
@@ -38,7 +40,7 @@ def generate(
     from beacon.model.families import FAMILIES  # noqa: PLC0415
 
     if show_list:
-        list_families()
+        say_json(_families()) if json else list_families()
         return
     if family is None or out is None:
         raise UsageError("expected a family and -o OUT; `beacon generate --list` shows the families")
@@ -48,7 +50,21 @@ def generate(
     make = FAMILIES[family]
     model = make(**({"seed": seed} | parse_settings(settings or [], settings_of(make))))
     write_model(model, out)
-    say(one_line(f"wrote {out}: {model.num_variables:,} variables, {model.num_factors:,} factors"))
+    if json:
+        size = {"variables": model.num_variables, "factors": model.num_factors}
+        say_json({"out": out, "family": family, "seed": seed, **size})
+    else:
+        say(one_line(f"wrote {out}: {model.num_variables:,} variables, {model.num_factors:,} factors"))
+
+
+def _families() -> dict[str, dict[str, Any]]:
+    """Each family's settings and their defaults."""
+    from beacon.model.families import FAMILIES  # noqa: PLC0415
+
+    return {
+        name: {known.name: known.default for known in settings_of(make).values() if known.name != "seed"}
+        for name, make in FAMILIES.items()
+    }
 
 
 def list_families() -> None:

@@ -17,12 +17,14 @@ SEARCH, QUERY, LIMITS, OUTPUT, GUIDE = "Search", "Query", "Limits", "Output", "G
 SWITCH = ""  # metavar of an option without a value: the help would say <bool> and seem to ask for one
 
 
-def at_least(low: int) -> Callable[[typer.CallbackParam, Any], Any]:
+def at_least(low: float, most: float | None = None) -> Callable[[typer.CallbackParam, Any], Any]:
     """A check of an option that is a number; nan fails it, too."""
 
     def check(option: typer.CallbackParam, value: Any) -> Any:
         if value is not None and not value >= low:
             raise UsageError(f"{option.opts[0]} must be at least {low}; found {value}")
+        if value is not None and most is not None and not value <= most:
+            raise UsageError(f"{option.opts[0]} must be at most {most:,}; found {value}")
         return value
 
     return check

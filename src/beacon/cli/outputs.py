@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from beacon.errors import BeaconError
+from beacon.errors import BeaconError, UsageError
 
 COMPRESSED = (".gz", ".xz", ".bz2")
 
 
+def check_named(path: str) -> None:
+    """Refuse an empty path, such as that of a variable of the shell that is not set: it would mean here."""
+    if not path:
+        raise UsageError("expected a name to write to, found an empty one")
+
+
 def check_writable(path: str) -> None:
     """Raise if a file cannot be written there, as far as can be told without writing."""
+    check_named(path)
     place = Path(path)
     folder = place.parent
     if place.is_dir():
@@ -24,6 +31,7 @@ def check_writable(path: str) -> None:
 
 def solution_paths(out: str, count: int) -> list[Path]:
     """One file per query: OUT itself for one, OUT with a number for many, numbered files in a directory."""
+    check_named(out)
     place = Path(out)
     if place.is_dir():
         return [place / f"{query}.MPE" for query in range(count)]

@@ -13,7 +13,7 @@ from beacon.cli.kernels import PATIENCE_SECONDS, load_kernels
 from beacon.cli.pipeline import Job, Stage
 from beacon.cli.progress import ProgressBar
 from beacon.cli.queries import load_sampling, summary_of
-from beacon.cli.train import UNFINISHED, epoch_line
+from beacon.cli.train import UNFINISHED, epoch_line, most_epochs
 from beacon.evaluate.guided_method import GuidedMethod
 from beacon.evaluate.protocol import Plan
 from beacon.learn.fast_settings import FastSettings
@@ -56,7 +56,10 @@ def collect(job: Job) -> str:
 def train(job: Job) -> str:
     """A guide, from the training queries."""
     trajectories = Trajectories.load(job.folder / TRAJECTORIES, job.model, job.queries)
-    with ProgressBar(f"training, preset {job.settings.preset}", None, job.quiet) as bar:
+    most = most_epochs(job.settings.train)
+    with ProgressBar(
+        f"training, preset {job.settings.preset}, at most {most} epochs", most, job.quiet
+    ) as bar:
         guide = _trained(job, trajectories, lambda record: _show_epoch(bar, record))
     facts = guide.facts
     if not facts.get("is_complete", True):
@@ -91,6 +94,7 @@ def _trained(job: Job, trajectories: Trajectories, on_epoch: Any) -> FastGuide |
 
 def _show_epoch(bar: ProgressBar, record: dict[str, Any]) -> None:
     bar.describe(epoch_line(record))
+    bar.reach(record["epoch"])
 
 
 def tune(job: Job) -> str:
@@ -136,7 +140,7 @@ def evaluate(job: Job) -> str:
     evaluation = RunEvaluation(job.folder, plan, chosen, quiet=True)
     name = network_name(job.model_file)
     problem = Problem(name, job.model_path, job.folder / QUERIES, str(job.folder / GUIDE))
-    with ProgressBar("evaluating (Ctrl-C keeps what is done)", None, job.quiet) as bar:
+    with ProgressBar("evaluating (Ctrl-C keeps what is done)", 0, job.quiet) as bar:
         evaluation.measure(problem, bar)
     evaluation.finish()
     runs = len(evaluation.store.keys())

@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """A bar over ``total`` parts of some work, or a spinner with a clock where the parts are unknown."""
+    """A bar over ``total`` parts of some work, or a spinner with a clock where the parts are unknown.
+
+    A total of 0 is one that :meth:`expect` will tell.
+    """
 
     def __init__(self, work: str, total: int | None, quiet: bool = False) -> None:
         self._work = work
         self._quiet = quiet
-        self._total = total
         self._bar = None if quiet or not sys.stderr.isatty() else _new_bar(total is not None)
-        self._task = self._bar.add_task(work, total=total) if self._bar else None
+        self._task = self._bar.add_task(work, total=total or None) if self._bar else None
+        self._expected = total or 0
 
     def __enter__(self) -> ProgressBar:
         if self._bar:
@@ -32,6 +35,12 @@ class ProgressBar:
     ) -> None:
         if self._bar:
             self._bar.stop()
+
+    def expect(self, parts: int) -> None:
+        """There are so many more parts than was known."""
+        self._expected += parts
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, total=self._expected)
 
     def advance(self, parts: int = 1) -> None:
         """So many more parts are done."""
@@ -77,9 +86,9 @@ def _new_bar(is_counted: bool) -> Progress:
     )
 
     text = TextColumn("{task.description}", markup=False)
-    columns: list[ProgressColumn] = [SpinnerColumn(), text, TimeElapsedColumn()]
+    console = Console(stderr=True)
+    spinner = SpinnerColumn("line" if console.options.ascii_only else "dots")
+    columns: list[ProgressColumn] = [spinner, text, TimeElapsedColumn()]
     if is_counted:
         columns = [text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
-    return Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
-    )
+    return Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)

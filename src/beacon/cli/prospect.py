@@ -84,9 +84,8 @@ class Prospect:
         if self.is_proved:
             return f"hardly worth it: unguided search proves its answers optimal within {settled}"
         if self.verdict == "no":
-            return (
-                f"hardly worth it unless milliseconds count: unguided search stops improving after {settled}"
-            )
+            hurry = "unless milliseconds count"
+            return f"hardly worth it {hurry}: unguided search stops improving after {settled}"
         if self.verdict == "maybe":
             return (
                 f"for many queries: unguided search stops improving after {settled}, and a guide saves at "

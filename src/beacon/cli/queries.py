@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beacon.cli.console import one_line, say
+from beacon.cli.console import one_line, say, say_json
 from beacon.cli.kernels import load_kernels
-from beacon.cli.options import DEFAULT_COUNT, ModelFile, Quiet, Seed, at_least
+from beacon.cli.options import DEFAULT_COUNT, Json, ModelFile, Quiet, Seed, at_least
 from beacon.cli.outputs import check_writable
 from beacon.cli.progress import ProgressBar
 
@@ -31,6 +31,7 @@ def queries(
             "--query-ratio", metavar="LOW HIGH", help="Shares of the variables that a query asks for."
         ),
     ] = (0.8, 0.95),
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Sample queries: evidence that the model itself may produce, split for training, validation and test.
@@ -46,7 +47,10 @@ def queries(
     with ProgressBar(f"sampling {count:,} queries", None, quiet):
         made = sample_queries(model, count, seed, query_ratio=query_ratio)
         made.save(out)
-    say(one_line(f"wrote {out}: {summary_of(made)}"))
+    if json:
+        say_json({"out": out, **facts_of(made)})
+    else:
+        say(one_line(f"wrote {out}: {summary_of(made)}"))
 
 
 def load_sampling(model: GraphicalModel, quiet: bool) -> None:
@@ -57,6 +61,15 @@ def load_sampling(model: GraphicalModel, quiet: bool) -> None:
         from beacon.search.strategy import GlsPlus  # noqa: PLC0415
 
         load_kernels(GlsPlus(), quiet)
+
+
+def facts_of(made: QuerySet) -> dict[str, Any]:
+    """A query set in numbers."""
+    from beacon.query.query_set import SPLITS  # noqa: PLC0415
+
+    splits = {name: len(made.split(name)) for name in SPLITS}
+    observed = float(made.observed.sum(axis=1).mean())
+    return {"queries": len(made), **splits, "variables": made.num_variables, "mean_observed": observed}
 
 
 def summary_of(made: QuerySet) -> str:

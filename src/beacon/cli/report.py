@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beacon.cli.console import one_line, say
-from beacon.cli.options import OUTPUT, SWITCH, Quiet
+from beacon.cli.console import one_line, say, say_json
+from beacon.cli.options import OUTPUT, SWITCH, Json, Quiet
 from beacon.cli.outputs import check_writable
 from beacon.cli.progress import ProgressBar
 from beacon.errors import BeaconError
@@ -49,6 +49,7 @@ def report(
             "--suite", metavar="FILE.toml", help="Take names and published figures of the networks from it."
         ),
     ] = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Show an evaluation: tables here, and one self-contained page with tables, plots and every query.
@@ -74,6 +75,9 @@ def report(
         write_report(made, page, title)
         if not page_only:
             write_parts(made, page.parent)
+    if json:
+        say_json({"page": str(page), "tables": _facts(made, show_all)})
+        return
     _show(made, show_all)
     beside = "" if page_only else "; tables/ and plots/ beside it"
     say(one_line(f"wrote {page}{beside}"))
@@ -90,6 +94,20 @@ def _take_names(run: dict[str, dict[str, dict[str, object]]], suite: str) -> Non
                 "stands_in_for": network.stands_in_for,
                 "published": network.published,
             }
+
+
+def _facts(made: Report, show_all: bool) -> dict[str, Any]:
+    """The tables that would be printed: the texts of their cells, row by row."""
+    return {
+        table.key: {
+            "title": table.title,
+            "columns": list(table.columns),
+            "rows": [[cell.full_text for cell in row] for row in table.rows],
+        }
+        for section in made.sections
+        if show_all or section.key in TERMINAL_SECTIONS
+        for table in section.tables
+    }
 
 
 def _show(made: Report, show_all: bool) -> None:

@@ -12,6 +12,8 @@ from beacon.cli.collect_options import Jobs
 from beacon.cli.console import note, one_line, say, say_json
 from beacon.cli.evaluate import results_folder
 from beacon.cli.options import SWITCH, Json, ModelFile, Quiet, at_least
+from beacon.cli.outputs import check_named
+from beacon.cli.train import check_device
 from beacon.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ def run(
     from beacon.cli.pipeline import Job  # noqa: PLC0415
     from beacon.cli.pipeline_settings import gathered, make_settings, seed_of  # noqa: PLC0415
 
+    check_named(out)
     options = {"train.preset": preset, "queries.count": count, ".seed": seed}
     sections = gathered(config, items or [], options)
     job = Job(model_file, Path(out), make_settings(sections), seed_of(sections), jobs, device, quiet)
@@ -125,6 +128,8 @@ def run_pipeline(job: Job, redo: bool, tell: Callable[[str], None]) -> dict[str,
         pipeline.open(redo)
         if not pipeline.is_done:
             _check_packages()
+            if job.settings.preset != "fast":
+                check_device(job.device)
         return pipeline.run(tell)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -106,7 +107,8 @@ def solve(
     )
     with note_if_slow(LONG_SEARCH, LONG_SECONDS, quiet or sys.stderr.isatty()):  # there a bar says so
         if len(queries) == 1:
-            _solve_one(run, output)
+            limit = f", at most {stop.seconds:g} s" if stop.seconds < math.inf else ""
+            _solve_one(run, output, f"searching{limit} (Ctrl-C keeps the best)")
         else:
             _solve_all(run, len(queries), output)
 
@@ -126,9 +128,9 @@ def _read_start(start: str | None, model: GraphicalModel) -> GuidedStart | None:
     return "guide" if start == "guide" else read_solution(start, model)
 
 
-def _solve_one(run: Callable[..., list[Result]], output: Output) -> None:
+def _solve_one(run: Callable[..., list[Result]], output: Output, work: str) -> None:
     """Show how the search goes, then what it found."""
-    with ProgressBar("searching (Ctrl-C keeps the best)", None, output.quiet) as bar:
+    with ProgressBar(work, None, output.quiet) as bar:
 
         def show(search: Search) -> None:
             bar.describe(f"best score {search.best_score:.4f}, {search.best_zeros} zero factors")

@@ -102,6 +102,7 @@ LogZero = Annotated[
     typer.Option(
         "--log-zero",
         metavar="X",
+        callback=at_least(-1e100),  # squares of it still are numbers
         rich_help_panel=SEARCH,
         help="Log-potential that stands for zero in the search; default: by the model.",
     ),

@@ -11,6 +11,7 @@ import typer
 
 from beacon.cli.console import note, one_line, say, say_json
 from beacon.cli.options import OUTPUT, Json, ModelFile, Quiet, Seed, at_least
+from beacon.cli.outputs import check_named
 from beacon.cli.progress import ProgressBar
 from beacon.errors import BeaconError
 
@@ -112,12 +113,21 @@ def train(
     model = read_model(model_file)
     queries = QuerySet.load(queries_file, model)
     check_torch()
+    if preset != "fast":
+        check_device(device)
     from beacon.learn.ranks import is_leader  # noqa: PLC0415
 
     quiet = quiet or not is_leader()  # of several processes one speaks
     trajectories = _trajectories(model, queries, trajectories_file, seed, quiet)
     started = perf_counter()
-    with ProgressBar(f"training, preset {preset} (Ctrl-C keeps the best epoch)", None, quiet) as bar:
+    most = epochs or most_epochs(preset_settings(preset))
+
+    def show(record: dict[str, Any]) -> None:
+        bar.note(epoch_line(record))
+        bar.reach(record["epoch"])
+
+    work = f"training, preset {preset}, at most {most} epochs (Ctrl-C keeps the best)"
+    with ProgressBar(work, most, quiet) as bar:
         guide = train_guide(
             model,
             queries,
@@ -130,15 +140,40 @@ def train(
             batch=batch,
             state_file=f"{out}{UNFINISHED}",
             tensorboard=tensorboard,
-            on_epoch=lambda record: bar.note(epoch_line(record)),
+            on_epoch=show,
         )
     if is_leader():
         guide.save(out)
         _report(out, preset, guide.facts, perf_counter() - started, json, quiet)
 
 
+def preset_settings(preset: str) -> Any:
+    """The settings of a preset, of whatever kind."""
+    if preset == "fast":
+        from beacon.learn.fast_settings import FastSettings  # noqa: PLC0415
+
+        return FastSettings()
+    from beacon.learn.presets import PRESETS  # noqa: PLC0415
+
+    return PRESETS[preset]
+
+
+def most_epochs(settings: Any) -> int:
+    """Where training ends at the latest."""
+    is_fast = hasattr(settings, "max_epochs")
+    return int(settings.max_epochs if is_fast else settings.training.epochs)
+
+
+def check_device(device: str) -> None:
+    """A GPU that is not there must not be found missing after hours of collecting."""
+    from beacon.guide.device import choose_device  # noqa: PLC0415
+
+    choose_device(device)
+
+
 def _check_folder(out: str) -> None:
     """Raise before the work if a guide cannot be written there."""
+    check_named(out)
     place = Path(out)
     folder = place.parent
     if not folder.is_dir():

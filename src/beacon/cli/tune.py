@@ -43,7 +43,13 @@ def tune(
     ] = None,
     queries: Annotated[
         int,
-        typer.Option("--queries", metavar="N", callback=at_least(1), help="Most validation queries to use."),
+        typer.Option(
+            "--limit",
+            "--queries",
+            metavar="N",
+            callback=at_least(1),
+            help="Only so many of the validation queries.",
+        ),
     ] = 32,
     seed: Seed = 0,
     json: Json = False,

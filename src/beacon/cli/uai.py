@@ -89,13 +89,13 @@ def uai(
     _check_task(task)
     limits = Limits.of_environment(time, memory, seed)
     deadline = Deadline(limits.seconds)
-    path = Path(out if out is not None else f"{Path(model_file).name}.{TASK}")
-    check_writable(str(path))
+    target = out if out is not None else f"{Path(model_file).name}.{TASK}"
+    check_writable(target)
     with interrupted_by_signals(), memory_limit(limits.gigabytes):
-        summary = _solved(model_file, evidence_file, path, limits.seed, deadline, quiet)
+        summary = _solved(model_file, evidence_file, Path(target), limits.seed, deadline, quiet)
     if json:
         say_json(summary)
-    elif not quiet:
+    else:
         say(one_line(_in_words(summary)))
 
 

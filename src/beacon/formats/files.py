@@ -57,11 +57,19 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file, compressed if its suffix says so; on failure the old file stays as it was."""
-    place = os.fspath(path)
-    compression = _COMPRESSIONS.get(Path(place).suffix.lower())
+    compression = _COMPRESSIONS.get(Path(path).suffix.lower())
     try:
         data = text.encode()
-        _write_bytes(place, compression.compress(data) if compression else data)
+    except ValueError as error:  # half of a character
+        raise BeaconError(f"cannot write {os.fspath(path)!r}: {error}") from None
+    write_bytes(path, compression.compress(data) if compression else data)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file to a temporary name and rename it: no one ever reads half of it."""
+    place = os.fspath(path)
+    try:
+        _write_bytes(place, data)
     except OSError as error:
         raise BeaconError(f"cannot write {place}: {_reason(error)}") from None
     except ValueError as error:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon import __version__, plugins
-from beacon.errors import BeaconError, FormatError, ModelError
+from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError
 from beacon.formats.structured import parse_json
 from beacon.plugins import installed_names, load_installed
 
@@ -111,8 +111,10 @@ def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Gu
 
         guide = FrequencyGuide.from_checkpoint(model, checkpoint)
     elif checkpoint.kind == "attention":
-        from beacon.guide.attention_guide import AttentionGuide  # noqa: PLC0415  (torch is slow to import)
-
+        try:
+            from beacon.guide.attention_guide import AttentionGuide  # noqa: PLC0415  (torch is slow to import)
+        except ImportError:
+            raise MissingDependencyError("torch", f"the guide {path}", "learn") from None
         guide = AttentionGuide.from_checkpoint(model, checkpoint, device)
     else:
         guide = _of_another_package(path, model, checkpoint)

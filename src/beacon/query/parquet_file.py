@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beacon.errors import BeaconError, FormatError
+from beacon.formats.files import write_bytes
 from beacon.formats.structured import parse_json
 
 
@@ -37,20 +36,12 @@ class ParquetKind(NamedTuple):
 def save_table(
     kind: ParquetKind, columns: Mapping[str, pa.Array], facts: Mapping[str, Any], path: str | os.PathLike[str]
 ) -> None:
-    """Write to a temporary name and rename, so that no one ever reads half a file."""
+    """Write a table with its facts; see :func:`beacon.formats.files.write_bytes`."""
     described = json.dumps({"version": kind.version, **facts})
     table = pa.table(dict(columns)).replace_schema_metadata({kind.key: described})
     buffer = pa.BufferOutputStream()
     pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
-    target = Path(os.path.realpath(path))  # a link keeps pointing to its file
-    temporary = target.with_name(f".{target.name}-{secrets.token_hex(8)}.tmp")
-    try:
-        temporary.write_bytes(buffer.getvalue())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise BeaconError(f"cannot write {target}: {(error.strerror or str(error)).lower()}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_bytes(path, buffer.getvalue().to_pybytes())
 
 
 def load_table(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 
-from beacon.errors import BeaconError
+from beacon.formats.files import write_bytes
 from beacon.report.contents import Report
 from beacon.report.figure import as_svg
 from beacon.report.html import as_html
@@ -32,11 +30,4 @@ def write_parts(report: Report, folder: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except OSError as error:
-        raise BeaconError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_bytes(path, text.encode())
