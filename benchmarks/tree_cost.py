@@ -38,7 +38,7 @@ def random_regular_model(num_variables: int, degree: int, seed: int) -> Graphica
 def move_microseconds(model: GraphicalModel, size: int, moves: int, repeats: int) -> float:
     """Processor time of one move once the first sweeps are over."""
     flat = compile_model(model)
-    search = Search(flat, {}, Tree(min_region=size, max_region=size, restart_idle=0))
+    search = Search(flat, {}, Tree(min_region=size, max_region=size, restart_idle=0, block_entries=0))
     counters = search.state.counters[0]
     fastest = np.inf
     _advance(search, 20)

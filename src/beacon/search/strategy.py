@@ -191,7 +191,7 @@ class Tree:
     """Fewest variables of a region."""
     max_region: int = 200
     """Most variables of a region."""
-    block_entries: int = 1024
+    block_entries: int = 256
     """Most entries of a table that eliminates a variable of a block; 0: forests instead of blocks."""
     sweeps: int = 3
     """Blocks or forests tried in each region."""
