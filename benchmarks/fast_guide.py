@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guide.evidence_guide import EvidenceGuide
-from beacon.guide.solve import guided_assignments
+from beacon.guide.scored import given_starts, guided_start
 from beacon.guide.trivial import FrequencyGuide
 from beacon.learn.fast_settings import FastSettings
 from beacon.learn.fast_training import Examples, measured, train_fast
@@ -70,7 +70,13 @@ def curve(
 ) -> NDArray[np.float64]:
     """Mean best score of GLS+ after each budget of steps."""
     results = solve_many(
-        model, evidences, strategy="gls+", stop=MaxSteps(BUDGETS[-1]), start=start, propagate=propagate
+        model,
+        evidences,
+        strategy="gls+",
+        stop=MaxSteps(BUDGETS[-1]),
+        start=start,
+        propagate=propagate,
+        yielding_start=True,
     )
     return np.mean([result.trace.best_at(BUDGETS) for result in results], axis=0)
 
@@ -109,7 +115,8 @@ def measure(name: str, model: GraphicalModel, arguments: Any) -> list[dict[str, 
         for propagate in (False, True):
             first: Start = "random"
             if guide is not None:
-                first = guided_assignments(model, evidences, guide, propagate=propagate)
+                given = given_starts(model, evidences, "random", arguments.seed)
+                first = guided_start(model, evidences, guide, given)[0]
             scores = curve(model, evidences, first, propagate)
             rows.append({**facts, "propagate": propagate, "scores": scores.tolist()})
     rows[-1] |= {"train_seconds": train_seconds, "train_queries": len(train.references)}

@@ -1,6 +1,6 @@
 """Best scores of guided Greedy and GLS+ under different rules: candidates, stall, restarts.
 
-Scores are those of an imagined guide (see guided.py), given once per query.
+Scores are those of an imagined guide (see guided.py), given once per query; no fallback.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def rules(weight: float) -> dict[str, Guidance]:
     """What is compared, by name."""
     found = {"unguided": Guidance(0.0)}
     for source in ("random", "guide"):
-        found[f"improving, {source}"] = Guidance(weight, "improving", restart_from=source)
+        found[f"improving, {source}"] = Guidance(weight, "improving", restart_from=source, fallback=False)
         for stall in STALLS:
-            found[f"all, stall {stall:g}, {source}"] = Guidance(weight, "all", stall, source)
+            found[f"all, stall {stall:g}, {source}"] = Guidance(weight, "all", stall, source, fallback=False)
     return found
 
 

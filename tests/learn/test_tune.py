@@ -12,6 +12,7 @@ from beacon.errors import BeaconError, UsageError
 from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.guide import StateBatch
+from beacon.guide.guided_batch import GuidedBatch
 from beacon.guide.trivial import UniformGuide
 from beacon.guide.use import GuideUse
 from beacon.learn.tune import (
@@ -26,7 +27,7 @@ from beacon.learn.tune import (
 )
 from beacon.model.families import ising_grid
 from beacon.query.query_set import QuerySet, sample_queries
-from beacon.search.solve import solve
+from beacon.search.solve import solve, solve_many
 from beacon.search.start import random_start
 from beacon.search.stop import MaxSteps
 from tests.guide.helpers import random_weights
@@ -226,3 +227,14 @@ def test_queries_of_another_model_are_refused() -> None:
     other: QuerySet = sample_queries(ising_grid(3, 3), 5)
     with pytest.raises(BeaconError, match="these queries are for another model"):
         tune(GRID, other, UniformGuide(GRID), STEPS)
+
+
+def test_no_weight_that_tuning_may_choose_leaves_a_misled_search_behind() -> None:
+    validation = QUERIES.split("validation")
+    evidences = [validation.evidence(k) for k in range(6)]
+    plain = solve_many(GRID, evidences, strategy="gls+", stop=MaxSteps(300))
+    for trial in paper_trials("gls+", refresh=0, candidates="all"):
+        batch = GuidedBatch(GRID, evidences, KnowingGuide(lies=True), trial.use, trial.strategy)
+        batch.run_until(MaxSteps(4 * 300))
+        unguided = np.mean([result.log_score for result in plain])
+        assert np.mean(batch.batch.best_scores) >= unguided - 1e-6

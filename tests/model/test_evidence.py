@@ -33,6 +33,7 @@ def model() -> GraphicalModel:
         ([("fever", "no"), ("fever", 0)], {0: 0}),
         ({"days": 2, "fever": 0}, {0: 0, 1: 2}),
         ({np.int64(1): np.int64(2)}, {1: 2}),
+        ({1: 2, 0: 1}, {0: 1, 1: 2}),
     ],
 )
 def test_names_labels_and_indices_are_understood(model, evidence, resolved):

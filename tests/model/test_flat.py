@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from beacon.errors import ModelError
-from beacon.model.flat import compile_model
+from beacon.model.flat import FlatModel, compile_model, once_per_model
 from beacon.model.graphical_model import GraphicalModel
 from tests.reference import assignments, log_potential
 from tests.strategies import small_models
@@ -60,3 +62,25 @@ def test_absurdly_large_log_potentials_are_refused(size: float) -> None:
     model = GraphicalModel.from_tables([2], [((0,), [0.0, size])])
     with pytest.raises(ModelError, match="log-potentials beyond ±1e\\+15 cannot be searched"):
         compile_model(model)
+
+
+def test_a_model_is_flattened_once_for_each_floor() -> None:
+    model = GraphicalModel.from_tables([2], [((0,), [0.0, -math.inf])])
+    assert compile_model(model) is compile_model(model)
+    assert compile_model(model, -7.0) is compile_model(model, -7.0)
+    assert compile_model(model, -7.0).log_zero == -7.0 != compile_model(model).log_zero
+
+
+def test_what_is_known_of_a_model_goes_when_its_tables_go() -> None:
+    asked = []
+
+    @once_per_model
+    def num_moves(flat: FlatModel) -> int:
+        asked.append(flat.num_moves)
+        return flat.num_moves
+
+    for size in (2, 3, 3):
+        flat = compile_model(GraphicalModel.from_tables([size], []))._replace(log_table=np.zeros(1))
+        assert num_moves(flat) == num_moves(flat) == size
+        del flat
+    assert asked == [2, 3, 3]

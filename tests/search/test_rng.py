@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from beacon.search.fixed import as_fixed
 from beacon.search.rng import random_below, stream
 
 interpreted: Any = getattr(random_below, "py_func", random_below)
@@ -68,3 +69,8 @@ def test_no_stream_begins_at_zero_where_it_would_stay() -> None:
 
 def test_a_seed_means_the_same_on_every_machine() -> None:
     assert draws(stream(0, {1: 2}), 1000, 5) == [381, 561, 106, 626, 559]
+
+
+def test_fixed_values_have_the_stream_of_the_same_evidence() -> None:
+    for evidence in ({}, {0: 0}, {3: 12, 9: 0, 105: 7, 1199: 3}):
+        assert stream(4, as_fixed(evidence, 1200)) == stream(4, evidence)
