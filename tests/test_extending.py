@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples.new_guide import NeighbourGuide
-from examples.new_strategy import Annealing
+from new_guide import NeighbourGuide
+from new_strategy import Annealing
 
 import beacon
 from beacon import extend, plugins
