@@ -29,6 +29,7 @@ VERBS = (
     "evaluate",
     "report",
     "run",
+    "uai",
     "demo",
 )
 SETS_UP = re.compile(r"^(make|pip|git) ")  # commands that make the environment in which the tests run
