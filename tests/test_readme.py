@@ -32,6 +32,7 @@ VERBS = (
     "evaluate",
     "report",
     "run",
+    "uai",
     "demo",
 )
 SETS_UP = re.compile(r"^(make|pip|git) ")  # commands that make the environment in which the tests run

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from beacon.cli.console import note_if_slow
+from beacon.cli.progress import ProgressBar
 from tests.cli.helpers import Outcome, run_process
 
 pty = pytest.importorskip("pty")
@@ -60,3 +61,17 @@ def test_only_slow_work_is_announced(capsys: pytest.CaptureFixture[str]) -> None
     with note_if_slow("quiet", 0.01, quiet=True):
         time.sleep(0.05)
     assert capsys.readouterr().err == "beacon: slow\n"
+
+
+def test_a_bar_whose_parts_are_told_later_knows_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    bar = ProgressBar("work", 0)
+    assert bar._bar is not None
+    (task,) = bar._bar.tasks
+    assert task.total is None
+    bar.expect(3)
+    bar.expect(2)
+    bar.advance(4)
+    assert (task.total, task.completed) == (5, 4)
+    bar.reach(5)
+    assert task.finished

@@ -107,8 +107,8 @@ def solve(
     )
     with note_if_slow(LONG_SEARCH, LONG_SECONDS, quiet or sys.stderr.isatty()):  # there a bar says so
         if len(queries) == 1:
-            limit = f", at most {stop.seconds:g} s" if stop.seconds < math.inf else ""
-            _solve_one(run, output, f"searching{limit} (Ctrl-C keeps the best)")
+            limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
+            _solve_one(run, output, f"{limit}, Ctrl-C keeps the best")
         else:
             _solve_all(run, len(queries), output)
 

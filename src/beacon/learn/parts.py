@@ -51,7 +51,8 @@ class Parts:
 
     def remove(self) -> None:
         """The output is written: nothing here is needed any more. Files of others stay."""
-        for path in [*self.folder.glob("queries-*.parquet"), *self.folder.glob(".queries-*.tmp")]:
+        patterns = ("queries-*.parquet", ".queries-*.tmp", ".beacon-*.tmp")
+        for path in (path for pattern in patterns for path in self.folder.glob(pattern)):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
