@@ -153,7 +153,8 @@ def tune_weight(shop: Workshop, strategy: str) -> None:
     """λ and the candidates of the paper's rule, on a few validation queries; all curves are kept."""
     trials = [Trial(strategy, GuideUse(start="random"))]
     for candidates in ("improving", "all"):
-        trials += paper_trials(strategy, CURVE_REFRESH, candidates)
+        rules = paper_trials(strategy, CURVE_REFRESH, candidates)
+        trials += [replace(rule, use=replace(rule.use, fallback=False)) for rule in rules]  # as published
     steps = [steps for steps in CURVE_STEPS if steps <= shop.args.max_steps]
     queries = queries_of(shop.network, shop.queries.split("validation"), shop.args.seed)[:CURVE_QUERIES]
     guide, scores = shop.guide("attention"), []

@@ -155,7 +155,7 @@ def stubborn_scores() -> NDArray[np.float32]:
 
 @both
 def test_a_search_that_a_guide_leads_in_circles_restarts(strategy: Strategy) -> None:
-    guidance = Guidance(1.0, "all", stall=2.0)
+    guidance = Guidance(1.0, "all", stall=2.0, fallback=False)
     search = new_search(GRID, {}, strategy, seed=1)
     begun = search.state.assignment.copy()
     search.run(MaxSteps(2), scores=stubborn_scores(), guidance=guidance)
