@@ -41,7 +41,8 @@ def guided_advance(
     """What to call in place of the strategy's own ``advance``. Cost of setting it up: the number of moves."""
     row = np.array(scores, dtype=np.float32)  # its own and writable: kernels are compiled for that
     guide, numbers = new_guide_state(state, row), guidance.constants()
-    build_guide(model, state, guide, numbers)
+    if numbers.weight > 0:  # restarts alone need the scores, not the trees
+        build_guide(model, state, guide, numbers)
     gls = strategy if isinstance(strategy, GlsPlus) else NO_PENALTIES
     constants = gls.constants(model)
     return lambda limits: run_guided(model, state, guide, numbers, constants, limits)
