@@ -5,6 +5,7 @@ Usage: python new_guide.py. docs/extending.md explains it line by line.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,10 @@ class NeighbourGuide(EvidenceGuide):
         """Remember solved queries: their answers [queries, variables], and what was evidence in each."""
         super().__init__(model)
         self.references, self.observed, self.neighbours = references, observed, neighbours
+        self.facts: dict[str, Any] = {
+            "fingerprint": model.fingerprint,  # ties the guide to its model
+            "settings": {"neighbours": neighbours},
+        }
         self._known = self._evidence_rows(references, observed)
         self._answers = self._evidence_rows(references, ~observed)
 
@@ -43,15 +48,16 @@ class NeighbourGuide(EvidenceGuide):
         return shares
 
     def save(self, path: Path) -> None:
-        """Write a folder that `from_checkpoint` reads; the fingerprint ties it to its model."""
+        """Write a folder that `from_checkpoint` reads."""
         tensors = {"references": self.references, "observed": self.observed}
-        facts = {"fingerprint": self.fingerprint, "settings": {"neighbours": self.neighbours}}
-        save_checkpoint(path, self.kind, tensors, facts)
+        save_checkpoint(path, self.kind, tensors, self.facts)
 
     @classmethod
     def from_checkpoint(cls, model: beacon.GraphicalModel, checkpoint: Checkpoint) -> "NeighbourGuide":
-        """Read what `save` wrote."""
-        return cls(model, **checkpoint.tensors, **checkpoint.facts["settings"])
+        """Read what `save` wrote, and how tuning found it best used."""
+        guide = cls(model, **checkpoint.tensors, **checkpoint.facts["settings"])
+        guide.facts = checkpoint.own_facts
+        return guide
 
     def _evidence_rows(
         self, assignments: NDArray[np.integer], chosen: NDArray[np.bool_]

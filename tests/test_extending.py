@@ -16,6 +16,8 @@ import beacon
 from beacon import extend, plugins
 from beacon.errors import BeaconError, FormatError, UsageError
 from beacon.evaluate.catalog import check_names
+from beacon.guide.checkpoint import update_tuned
+from beacon.guide.solve import default_strategy, tuned_use
 from beacon.model.families import ising_grid
 from beacon.search.strategy import make_strategy, strategy_names
 from tests.cli.helpers import run
@@ -176,6 +178,15 @@ def test_the_new_guide_is_read_from_its_folder_by_its_kind(
         beacon.solve(model, {0: 1}, guide=g, stop=stop) for g in (tmp_path / "guide", grid_guide)
     )
     assert by_path.trace.scores.tolist() == by_object.trace.scores.tolist()
+
+
+@pytest.mark.usefixtures("package")
+def test_what_tuning_found_stays_with_the_new_guide(grid_guide: NeighbourGuide, tmp_path: Path) -> None:
+    grid_guide.save(tmp_path / "guide")
+    update_tuned(tmp_path / "guide", {"strategy": "gls+", "use": {"start": "random"}})
+    loaded = beacon.load_guide(tmp_path / "guide", ising_grid(4, 4, seed=1))
+    assert tuned_use(loaded) == beacon.GuideUse(start="random")
+    assert default_strategy(loaded, tuned_use(loaded)) == "gls+"
 
 
 def test_without_its_package_a_guide_is_refused(grid_guide: NeighbourGuide, tmp_path: Path) -> None:
