@@ -17,7 +17,7 @@ from tests.cli.damage import damaged
 from tests.cli.helpers import Outcome, run
 from tests.cli.workshop import KINDS, Kind, copy_of, furnish
 
-CASES = int(os.environ.get("BEACON_FUZZ_CASES", "300"))
+CASES = int(os.environ.get("BEACON_FUZZ_CASES", "126"))
 SEED = int(os.environ.get("BEACON_FUZZ_SEED", "0"))
 MOST_KIB = 1 << 20  # what the peak of memory may grow by, whatever a small file asks for
 

@@ -56,8 +56,14 @@ def with_queries(sprinkler: Path) -> None:
     FrequencyGuide(model, np.full(6, 0.5)).save("guide")
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-@pytest.mark.parametrize("command", WRITING)
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [
+        *((command, errno.ENOSPC) for command in WRITING),
+        (WRITING[2], errno.EROFS),
+        (WRITING[4], errno.EACCES),
+    ],
+)
 @pytest.mark.usefixtures("with_queries")
 def test_a_write_that_fails_is_one_line_and_leaves_nothing(
     command: str, number: int, monkeypatch: pytest.MonkeyPatch
