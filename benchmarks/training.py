@@ -213,7 +213,7 @@ def main() -> None:
     parser.add_argument("--states-per-query", type=int)
     parser.add_argument("--batch", type=int)
     parser.add_argument("--max-moves", type=int)
-    parser.add_argument("--no-compile", dest="compile", action="store_false", default=None)
+    parser.add_argument("--compile", action="store_true", default=None)
     parser.add_argument("--no-evidence-flag", action="store_true")
     parser.add_argument("--save", action="store_true", help="keep the guides in the folder")
     parser.add_argument("--out", type=Path, default=Path("training.jsonl"))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
-from beacon.guide.device import autocast, can_fuse, choose_device
+from beacon.guide.device import autocast, choose_device
 from beacon.guide.guide import StateBatch
 from beacon.guide.network import AttentionNetwork, NetworkSettings
 from beacon.guide.tokens import TokenSpace, widest
@@ -36,8 +36,6 @@ class AttentionGuide:
         self.facts = facts or {}
         self.device = choose_device(device)
         self.network = network.to(self.device).eval()
-        if can_fuse(self.device):
-            self.network.fuse()
         self._tokens = TokenSpace(model.domain_sizes, self.device)
         self._asked: tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int64]] | None = None
         with torch.no_grad(), autocast(self.device):

@@ -27,7 +27,7 @@ class TrainingSettings:
     """States of each validation query, the same in every epoch."""
     max_moves: int | None = None
     """Moves of a state that are trained on at most, spread evenly; None: all. Validation takes all."""
-    compile: bool = True
+    compile: bool = False
     """On a GPU, let torch compile what lies between matrix products, if it finds a compiler."""
 
     def __post_init__(self) -> None:
