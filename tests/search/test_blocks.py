@@ -34,7 +34,8 @@ def random_block(search: Search, held: int = 0) -> list[int]:
     free, trees = np.flatnonzero(search.state.is_free), search.state.trees
     trees.region[: len(free)] = free
     trees.region_stamps[free] = next_stamp(trees)
-    count = grow_block(search.model, search.state, search.strategy.block_entries, len(free), held)
+    entries = len(trees.blocks.table)
+    count = grow_block(search.model, search.state, entries, len(free), held)
     return [int(variable) for variable in trees.blocks.members[:count]]
 
 

@@ -52,7 +52,7 @@ def check_size(model: GraphicalModel, strategy: str) -> None:
     plan = make_strategy(strategy)
     taken, tables = bytes_of(new_search(model, {}, plan)), 8 * model.num_entries
     times = 7 if plan.growing else 4  # tree moves need messages and marks beside penalties
-    room = 64 * 1024 + (192 * 1024 if plan.block_entries else 0)  # blocks take the same for all models
+    room = 64 * 1024 + (192 * 1024 if plan.growing else 0)  # blocks take the same for all models
     assert taken <= times * tables + room, f"{taken / tables:.2f} times the tables"
 
 

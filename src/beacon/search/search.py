@@ -52,7 +52,7 @@ class Search:
             seed,
             penalising=strategy.penalising,
             growing=strategy.growing,
-            block_entries=strategy.block_entries,
+            block_entries=getattr(strategy, "block_entries", 0),  # a setting of those with block moves alone
         )
         if start is None:
             draw_assignment(model, self.state)

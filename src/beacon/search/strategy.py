@@ -34,10 +34,6 @@ class Strategy(Protocol):
     """Does it make tree moves?"""
 
     @property
-    def block_entries(self) -> int:
-        """Entries of the largest table of its block moves; 0: it makes none."""
-
-    @property
     def patience(self) -> float:
         """So many local optima in a row without a step between them mean that no step will come."""
 
@@ -64,7 +60,6 @@ class Greedy:
     name: ClassVar[str] = "greedy"
     penalising: ClassVar[bool] = False
     growing: ClassVar[bool] = False
-    block_entries: ClassVar[int] = 0
     patience: ClassVar[float] = math.inf  # its kernel counts restarts itself
 
     def fitted(self, model: FlatModel) -> Greedy:
@@ -108,7 +103,6 @@ class GlsPlus:
     name: ClassVar[str] = "gls+"
     penalising: ClassVar[bool] = True
     growing: ClassVar[bool] = False
-    block_entries: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
