@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from beacon.search.batch import SearchBatch as SearchBatch
     from beacon.search.guidance import Guidance as Guidance
     from beacon.search.result import Result as Result
+    from beacon.search.result_list import ResultList as ResultList
     from beacon.search.stop import MaxRuntime as MaxRuntime
     from beacon.search.stop import MaxSteps as MaxSteps
     from beacon.search.stop import NoImprovement as NoImprovement
@@ -86,6 +87,7 @@ _HOMES = {
     "beacon.search.batch": ["SearchBatch"],
     "beacon.search.guidance": ["Guidance"],
     "beacon.search.result": ["Result"],
+    "beacon.search.result_list": ["ResultList"],
     "beacon.search.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
     "beacon.search.strategy": ["Auto", "GlsPlus", "Greedy", "Tree"],
 }
