@@ -72,7 +72,7 @@ def begin(task: Task, args: argparse.Namespace) -> subprocess.Popen[bytes]:
     command += ["--queries", str(args.queries), "--epochs", str(args.epochs), "--train-seconds"]
     command += [str(args.train_seconds), "--preset", args.preset, "--seed", str(args.seed)]
     command += ["--max-steps", str(args.max_steps), "--reference-steps", str(args.reference_steps)]
-    command += ["--refresh", str(args.refresh)]
+    command += ["--refresh", str(args.refresh), "--states-per-query", str(args.states_per_query)]
     threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with (folder / f"{task.stage}-{task.shard}.log").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **threads})
@@ -121,6 +121,7 @@ def main() -> None:
     parser.add_argument("--preset", default="paper")
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--train-seconds", type=float, default=60.0, help="time after which no epoch begins")
+    parser.add_argument("--states-per-query", type=int, default=50, help="in an epoch")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--prepare-cores", type=int, default=6)
     parser.add_argument("--gpu", type=float, default=1.5, help="how much of the GPU may be asked for at once")

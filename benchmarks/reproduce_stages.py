@@ -62,7 +62,10 @@ def train(shop: Workshop) -> None:
     from beacon.learn.presets import PRESETS  # noqa: PLC0415
 
     preset = PRESETS[shop.args.preset]
-    preset = preset._replace(training=replace(preset.training, epochs=shop.args.epochs))
+    training = replace(
+        preset.training, epochs=shop.args.epochs, states_per_query=shop.args.states_per_query
+    )
+    preset = preset._replace(training=training)
     began = perf_counter()
 
     def enough(epoch: Any) -> None:
@@ -251,6 +254,7 @@ def main() -> None:
     parser.add_argument("--preset", default="paper")
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--train-seconds", type=float, default=60.0)
+    parser.add_argument("--states-per-query", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-steps", type=int, default=STEPS[-1])
     parser.add_argument("--refresh", type=int, default=1)
