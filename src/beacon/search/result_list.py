@@ -16,7 +16,14 @@ FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop")
 
 
 class ResultList(list[Result]):
-    """One result per query, in the queries' order; a list in every other way."""
+    """One result per query, in the queries' order; a list in every other way.
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [[4, 1], [1, 2]])])
+    >>> results = beacon.solve_many(model, [{0: 0}, {0: 1}], stop=beacon.MaxSteps(50), threads=1)
+    >>> results.to_columns()[model.names[1]]
+    ['0', '1']
+    """
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Column by column: the label of every variable, evidence included, then scores and costs.
