@@ -84,6 +84,11 @@ def test_a_trial_alone_is_never_behind() -> None:
     assert mean_ranks(np.array([[[1.0, 2.0]]])).tolist() == [0.0]
 
 
+def test_scores_that_differ_in_their_last_digits_are_level() -> None:
+    scores = np.array([[[-370.15, -1e-12]], [[-370.15 + 1e-10, 0.0]]])
+    assert mean_ranks(scores).tolist() == [0.5, 0.5]
+
+
 @pytest.mark.parametrize("led", [LED, Trial("gls+", GuideUse())])
 def test_a_guide_that_knows_all_is_followed(led: Trial) -> None:
     tuning = tuned(KnowingGuide(), [PLAIN, led])

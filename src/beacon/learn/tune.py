@@ -60,7 +60,7 @@ class TuneSettings:
     (100, 1000)
     """
 
-    seconds: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1)
+    seconds: tuple[float, ...] = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
     """Times at which the best scores are compared, scoring included; empty: compare at steps."""
     steps: tuple[int, ...] = ()
     """Numbers of steps at which the best scores are compared; needs empty ``seconds``."""
@@ -180,10 +180,13 @@ def tune(
 def mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """[trials] share of the others that each trial is behind, ties half; mean over queries and marks.
 
-    Ranks rather than scores: one query that misses a zero factor would outweigh all others.
+    Ranks rather than scores: one query that misses a zero factor would outweigh all others. The same
+    assignment's score may differ in its last digits, by the order in which it was summed up: that is a tie.
     """
     others = max(1, len(scores) - 1)
-    ahead = (scores[None] > scores[:, None]).sum(axis=1) + 0.5 * (scores[None] == scores[:, None]).sum(axis=1)
+    is_tie = np.isclose(scores[None], scores[:, None], rtol=1e-9, atol=1e-6)
+    is_ahead = (scores[None] > scores[:, None]) & ~is_tie
+    ahead = is_ahead.sum(axis=1) + 0.5 * is_tie.sum(axis=1)
     ranks: NDArray[np.float64] = ((ahead - 0.5) / others).mean(axis=(1, 2))
     return ranks
 
