@@ -29,7 +29,7 @@ def tune(
         typer.Option(
             "--seconds",
             metavar="S,S,…",
-            help="Times at which the best scores are compared; default: 0.001,0.003,0.01,0.03,0.1.",
+            help="Times at which the best scores are compared; default: 0.0003,0.001,0.003,0.01,0.03,0.1.",
         ),
     ] = None,
     steps: Annotated[
