@@ -62,9 +62,7 @@ def train(shop: Workshop) -> None:
     from beacon.learn.presets import PRESETS  # noqa: PLC0415
 
     preset = PRESETS[shop.args.preset]
-    training = replace(
-        preset.training, epochs=shop.args.epochs, states_per_query=shop.args.states_per_query
-    )
+    training = replace(preset.training, epochs=shop.args.epochs, states_per_query=shop.args.states_per_query)
     preset = preset._replace(training=training)
     began = perf_counter()
 
