@@ -8,6 +8,7 @@ READY := .venv/.ready
 setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
+	@echo "installing Beacon and what it is developed with into .venv: some minutes, 2 GB"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,learn,plots,peers,cluster,tensorboard,docs,pgmpy]'
 	touch $(READY)

@@ -3,7 +3,8 @@
 Usage: pip install 'beacon-mpe[pgmpy]', then python from_pgmpy.py.
 
 pgmpy's variable elimination puts all variables that are asked for into one table, so the network is small;
-Beacon's side of this script stays the same for a network of thousands of variables.
+Beacon's side of this script stays the same for a network of thousands of variables. Its first run compiles
+the search kernels, which counts as Beacon's time; run it twice to compare.
 """
 
 import warnings

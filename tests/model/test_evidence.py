@@ -52,6 +52,7 @@ def test_evidence_comes_back_in_variable_order(model):
     ("evidence", "message"),
     [
         ({"fevr": 1}, "no variable is called 'fevr'; did you mean 'fever'?"),
+        ({"FEVER": 1}, "no variable is called 'FEVER'; did you mean 'fever'?"),
         ({"qqq": 1}, "no variable is called 'qqq'; `beacon info MODEL --variables` lists them"),
         ({2: 0}, "variable indices are 0..1; found 2"),
         ({-1: 0}, "variable indices are 0..1; found -1"),

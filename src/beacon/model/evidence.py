@@ -119,8 +119,9 @@ def _listed(labels: tuple[str, ...], most: int = 12) -> str:
     return ", ".join(labels[:most]) + (", …" if len(labels) > most else "")
 
 
-def _suggestion(name: str, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=1)
+def _suggestion(name: str, names: Sequence[str]) -> str:
+    alike = [known for known in names if known.casefold() == name.casefold()]  # Hr: HR
+    close = alike or difflib.get_close_matches(name, names, n=1)
     return f"; did you mean {close[0]!r}?" if close else "; `beacon info MODEL --variables` lists them"
 
 
