@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from benchmarks.reproduce_workshop import STEPS, Drift, Workshop
+from benchmarks.reproduce_workshop import EXACT_QUERIES, LONG_QUERIES, STEPS, Drift, Workshop
 
 from beacon.evaluate.engine_method import EngineMethod
 from beacon.evaluate.guided_method import GuidedMethod
@@ -30,8 +30,6 @@ from beacon.search.strategy import make_strategy
 
 SHARDS = 4
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-LONG_QUERIES = 40  # test queries that are searched for a whole second
-EXACT_QUERIES = 2  # test queries that an exact solver gets a minute for
 CURVE_STEPS = (500, 1000, 2000, 4000)
 CURVE_QUERIES = 24  # validation queries that λ is chosen on
 CURVE_REFRESH = 20

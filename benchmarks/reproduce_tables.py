@@ -1,6 +1,6 @@
 """Tables of what ``benchmarks/reproduce.py`` left in RUN: Markdown on stdout, the numbers as CSV in --out.
 
-python benchmarks/reproduce_tables.py --run RUN --out results
+python benchmarks/reproduce_tables.py --run RUN --out results --plots docs/images
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from reproduce_files import write_csv, write_run, write_scores, write_weights
 from reproduce_plots import draw
 from reproduce_results import PAPER_STEPS, STEPS, Results, Row, common, label, load_networks, suite
+from reproduce_workshop import EXACT_QUERIES, LONG_QUERIES
 
 from beacon.evaluate.metrics import improvements as improvement_of_each
 from beacon.evaluate.metrics import win_percentage
@@ -232,7 +233,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--run", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True, help="folder for CSV files, plots and run.json")
+    parser.add_argument("--out", type=Path, required=True, help="folder for CSV files and run.json")
+    parser.add_argument("--plots", type=Path, help="folder for plots; default: that of --out")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     networks = common(load_networks(args.run), "gls+", "greedy")
@@ -252,13 +254,13 @@ def main() -> None:
         "BEACON-GLS+ over GLS+: improvement % (win %) / published": improvements(networks, "gls+", args.out),
         "Steps and drift": steps_and_drift(networks),
         "Beyond the paper, by steps": beyond(networks),
-        "Beyond the paper, by time": by_time_wins(networks, load_networks(args.run, "first-40")),
-        "An exact solver": exact_solver(load_networks(args.run, "first-2")),
+        "Beyond the paper, by time": by_time_wins(networks, load_networks(args.run, f"first-{LONG_QUERIES}")),
+        "An exact solver": exact_solver(load_networks(args.run, f"first-{EXACT_QUERIES}")),
     }
     write_scores(networks, args.out)
     write_weights(networks, args.out)
     write_run(networks, args.out)
-    draw(networks, args.out)
+    draw(networks, args.plots or args.out)
     for title, text in sections.items():
         print(f"## {title}\n\n{text}\n")
 

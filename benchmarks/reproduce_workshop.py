@@ -24,6 +24,8 @@ from beacon.model.flat import compile_model
 from beacon.query.query_set import QuerySet
 
 STEPS = (100, 200, 500, 1000, 2000, 4000)
+LONG_QUERIES = 40  # test queries that are searched for a whole second
+EXACT_QUERIES = 1  # test queries that an exact solver gets a minute for
 
 
 class Workshop:
