@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+LIGHT := .venv/.light
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
 
 .PHONY: setup demo browser test check format docs dist bench clean
 
@@ -10,10 +12,16 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	@echo "installing Beacon and what it is developed with into .venv: some minutes, 2 GB"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,learn,plots,peers,cluster,tensorboard,docs,pgmpy]'
-	touch $(READY)
+	$(INSTALL) '.[dev,learn,plots,peers,cluster,tensorboard,docs,pgmpy]'
+	touch $(LIGHT) $(READY)
 
-demo: setup
+$(LIGHT): pyproject.toml constraints.txt
+	@echo "installing Beacon with training and plots into .venv: a minute or two"
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(INSTALL) '.[learn,plots]'
+	touch $(LIGHT)
+
+demo: $(LIGHT)
 	$(BIN)/beacon demo
 
 browser:
