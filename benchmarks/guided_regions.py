@@ -15,6 +15,7 @@ import numpy as np
 from common import options
 from numpy.typing import NDArray
 
+from beacon.evaluate.metrics import win_points
 from beacon.formats import read_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.scored import given_starts, guided_start
@@ -126,7 +127,7 @@ def measure(name: str, data: Path, folder: Path, num_queries: int, seed: int) ->
             search.run(MaxRuntime(SECONDS[-1]))
             found[way, k] = search.trace.best_after(SECONDS)
     for floor, scores_of_way in zip(ways, found, strict=True):
-        wins = ((scores_of_way > found[0]) + 0.5 * (scores_of_way == found[0])).mean(axis=0)
+        wins = win_points(scores_of_way, found[0]).mean(axis=0)
         cells = [
             f"{score:.2f} ({100 * win:.0f})" for score, win in zip(scores_of_way.mean(0), wins, strict=True)
         ]

@@ -36,7 +36,7 @@ def _kernels_are_compiled() -> None:
 @pytest.fixture(autouse=True)
 def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
     """``beacon info`` need not measure for long."""
-    monkeypatch.setattr("beacon.cli.prospect.PROBE_SECONDS", 0.05)
+    monkeypatch.setattr("beacon.learn.prospect.PROBE_SECONDS", 0.05)
 
 
 @pytest.fixture

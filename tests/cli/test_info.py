@@ -62,3 +62,11 @@ def test_sizes_of_tables_are_readable() -> None:
     sizes = [0, 112, 1024, 72 * 1024, 5 * 1024**2, 3 * 1024**3, 2000 * 1024**3]
     texts = ["0 bytes", "112 bytes", "1 KiB", "72 KiB", "5 MiB", "3 GiB", "2,000 GiB"]
     assert [_size(size) for size in sizes] == texts
+
+
+def test_it_says_whether_training_is_worth_it_to_people_and_programs(sprinkler: Path) -> None:
+    lines = run("info", sprinkler).out.splitlines()
+    assert [line.partition("  ")[0] for line in lines[-2:]] == ["to train", "training is"]
+    facts = run("info", sprinkler, "--json").json["training"]
+    assert {"verdict", "sentence", "queries", "reference_seconds", "training_seconds"} <= set(facts)
+    assert run("info", sprinkler, "--json", "--no-timing").json["training"] is None

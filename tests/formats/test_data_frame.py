@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
+import beacon
 from beacon.errors import EvidenceError
 from beacon.formats import read_evidence_table
 from beacon.formats.data_frame import evidence_of_table, is_table
@@ -115,3 +117,26 @@ def test_errors_say_where(table: Any, message: str, model: GraphicalModel) -> No
 def test_sequences_of_mappings_are_no_tables() -> None:
     assert not is_table([{"rain": "yes"}])
     assert not is_table(iter([]))
+
+
+def test_data_frames_of_pandas_are_read_whatever_their_columns_are_made_of(model: GraphicalModel) -> None:
+    columns = {
+        "rain": pd.Series(["yes", None, "no"]),
+        "wet": pd.Series([True, None, False], dtype="boolean"),
+        "level": pd.Series(["3", NAN, "1"], dtype="category"),
+    }
+    frame = pd.DataFrame(columns)
+    expected = [{0: 1, 1: 0, 2: 2}, {}, {0: 0, 1: 1, 2: 0}]
+    assert evidence_of_table(frame, model) == expected
+    frame.index = pd.Index(["anna", "bert", "carl"], name="patient")  # an index is no variable
+    assert evidence_of_table(frame, model) == expected
+    assert evidence_of_table(frame[frame["rain"] == "yes"], model) == expected[:1]
+
+
+def test_results_go_into_a_data_frame_again(model: GraphicalModel) -> None:
+    frame = pd.DataFrame({"rain": ["yes", "no"], "level": [3.0, NAN]})
+    results = beacon.solve_many(model, frame, stop=beacon.MaxSteps(10), threads=1)
+    answers = pd.DataFrame(results.to_columns())
+    assert answers["rain"].tolist() == ["yes", "no"]
+    assert answers["level"][0] == "3"
+    assert results.to_arrow().to_pandas().equals(answers)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beacon.cli.console import one_line, say, say_json, say_table
-from beacon.cli.options import SWITCH, Json, ModelFile, Quiet
+from beacon.cli.options import DEFAULT_COUNT, SWITCH, Json, ModelFile, Quiet
 from beacon.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -73,14 +73,14 @@ def gather_facts(model: GraphicalModel) -> dict[str, Any]:
 def _measured(model: GraphicalModel, quiet: bool) -> dict[str, Any]:
     """What takes a search to tell."""
     from beacon.cli.kernels import load_kernels  # noqa: PLC0415
-    from beacon.cli.prospect import prospect_of  # noqa: PLC0415
     from beacon.cli.timing import seconds_per_1000_steps  # noqa: PLC0415
+    from beacon.learn.prospect import prospect_of  # noqa: PLC0415
     from beacon.search.strategy import Auto, GlsPlus  # noqa: PLC0415
 
     load_kernels(GlsPlus(), quiet)
     load_kernels(Auto(), quiet)
     with ProgressBar("measuring", None, quiet):
-        prospect = prospect_of(model)
+        prospect = prospect_of(model, DEFAULT_COUNT)
         return {
             "seconds_per_1000_steps": seconds_per_1000_steps(model, GlsPlus()),
             "training": prospect.to_dict() if prospect else None,
@@ -113,7 +113,7 @@ def _described(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _training(training: dict[str, Any]) -> list[tuple[str, str]]:
-    from beacon.cli.prospect import duration  # noqa: PLC0415
+    from beacon.learn.prospect import duration  # noqa: PLC0415
 
     references, learning = (duration(training[f"{stage}_seconds"]) for stage in ("reference", "training"))
     cost = f"about {references} for the references of {training['queries']:,} queries"

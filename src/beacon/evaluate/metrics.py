@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from beacon.model.ties import TIE_TOLERANCE, is_tie
 
-TIE_TOLERANCE = 1e-6  # two sums of the same potentials in another order differ by less
+Floats = NDArray[np.float64]
 
 
 class Mean(NamedTuple):
@@ -38,12 +38,6 @@ def mean_of(values: ArrayLike) -> Mean:
         return Mean(np.nan, np.nan, 0, infinite)
     std = float(finite.std(ddof=1)) if len(finite) > 1 else 0.0
     return Mean(float(finite.mean()), std, len(finite), infinite)
-
-
-def is_tie(scores: ArrayLike, others: ArrayLike) -> NDArray[np.bool_]:
-    """Are two scores the same up to rounding? Two failures tie as well."""
-    a, b = np.asarray(scores, dtype=np.float64), np.asarray(others, dtype=np.float64)
-    return np.isclose(a, b, rtol=1e-9, atol=TIE_TOLERANCE)
 
 
 def win_points(scores: ArrayLike, baselines: ArrayLike) -> Floats:

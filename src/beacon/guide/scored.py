@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,7 @@ from beacon.guide.use import GuideUse
 from beacon.model.evidence import observed_rows
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.ties import is_tie
 from beacon.search.floored import floored_scores
 from beacon.search.propagate import fixed_values
 from beacon.search.search import Search
@@ -109,7 +109,7 @@ def _ranks(flat: FlatModel, assignments: NDArray[np.int64]) -> list[Rank]:
 def _is_ahead(one: Rank, other: Rank) -> bool:
     if one[0] != other[0]:
         return one[0] < other[0]
-    return one[1] > other[1] and not math.isclose(one[1], other[1], rel_tol=1e-9, abs_tol=1e-9)
+    return one[1] > other[1] and not is_tie(one[1], other[1])
 
 
 def _joined(given: Rank, start: Rank, start_seconds: float, trace: Trace, setup_seconds: float) -> Trace:

@@ -19,6 +19,7 @@ from beacon.guide.scored import LoneSearches, ScoredStarts, given_starts, is_ask
 from beacon.guide.use import GuideUse
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.ties import is_tie
 from beacon.query.query_set import QuerySet
 from beacon.search.search import num_threads
 from beacon.search.stop import MaxRuntime, MaxSteps, Stop
@@ -184,9 +185,9 @@ def mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     assignment's score may differ in its last digits, by the order in which it was summed up: that is a tie.
     """
     others = max(1, len(scores) - 1)
-    is_tie = np.isclose(scores[None], scores[:, None], rtol=1e-9, atol=1e-6)
-    is_ahead = (scores[None] > scores[:, None]) & ~is_tie
-    ahead = is_ahead.sum(axis=1) + 0.5 * is_tie.sum(axis=1)
+    are_level = is_tie(scores[None], scores[:, None])
+    are_ahead = (scores[None] > scores[:, None]) & ~are_level
+    ahead = are_ahead.sum(axis=1) + 0.5 * are_level.sum(axis=1)
     ranks: NDArray[np.float64] = ((ahead - 0.5) / others).mean(axis=(1, 2))
     return ranks
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from beacon.cli.prospect import Probe, duration, prospect_of, summed_up
+from beacon.learn.prospect import Probe, duration, prospect_of, summed_up
 from beacon.model.families import FAMILIES
 from beacon.model.graphical_model import GraphicalModel
-from tests.cli.helpers import run
+
+
+@pytest.fixture(autouse=True)
+def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("beacon.learn.prospect.PROBE_SECONDS", 0.05)
 
 
 def probes(*settled: float, proved: bool = False) -> list[Probe]:
@@ -17,14 +19,14 @@ def probes(*settled: float, proved: bool = False) -> list[Probe]:
 
 
 def test_a_search_that_still_improves_makes_a_guide_worth_a_try() -> None:
-    prospect = summed_up(probes(0.4, 0.45, 0.1), num_moves=1000, cores=2)
+    prospect = summed_up(probes(0.4, 0.45, 0.1), num_moves=1000, queries=1000, cores=2)
     assert prospect.verdict == "yes"
     assert (prospect.reference_seconds, prospect.training_seconds) == (100, 6)
     assert prospect.sentence == "worth a try (1.8 min): unguided search is still improving after 50 ms"
 
 
 def test_a_search_that_soon_settles_pays_for_many_queries_at_most() -> None:
-    prospect = summed_up(probes(0.04, 0.06, 0.05), num_moves=1000, cores=2)
+    prospect = summed_up(probes(0.04, 0.06, 0.05), num_moves=1000, queries=1000, cores=2)
     assert prospect.verdict == "maybe"
     assert prospect.break_even_queries == 106 / 0.05
     assert prospect.sentence == (
@@ -34,7 +36,7 @@ def test_a_search_that_soon_settles_pays_for_many_queries_at_most() -> None:
 
 
 def test_a_search_that_settles_at_once_needs_no_guide() -> None:
-    prospect = summed_up(probes(0.001, 0.002, 0.3), num_moves=10, cores=1)
+    prospect = summed_up(probes(0.001, 0.002, 0.3), num_moves=10, queries=1000, cores=1)
     assert (prospect.verdict, prospect.settled_steps) == ("no", 200)
     assert prospect.sentence == (
         "hardly worth it unless milliseconds count: unguided search stops improving after 2 ms"
@@ -42,13 +44,13 @@ def test_a_search_that_settles_at_once_needs_no_guide() -> None:
 
 
 def test_a_search_that_proves_its_answers_needs_no_guide() -> None:
-    prospect = summed_up(probes(0.02, proved=True), num_moves=10, cores=1)
+    prospect = summed_up(probes(0.02, proved=True), num_moves=10, queries=1000, cores=1)
     assert prospect.verdict == "no"
     assert prospect.sentence == "hardly worth it: unguided search proves its answers optimal within 20 ms"
 
 
 def test_a_grid_is_measured() -> None:
-    prospect = prospect_of(FAMILIES["grid"](rows=6, columns=6, seed=0))
+    prospect = prospect_of(FAMILIES["grid"](rows=6, columns=6, seed=0), 1000)
     assert prospect is not None
     assert 0 < prospect.settled_seconds < 1
     assert prospect.reference_seconds > 0
@@ -57,20 +59,12 @@ def test_a_grid_is_measured() -> None:
 
 def test_a_model_that_cannot_be_sampled_is_searched_without_evidence() -> None:
     impossible = [((0,), [-float("inf")] * 2), ((0, 1), [0.0, 1.0, 2.0, 0.5])]
-    assert prospect_of(GraphicalModel.from_tables([2, 2], impossible)) is not None
+    assert prospect_of(GraphicalModel.from_tables([2, 2], impossible), 1000) is not None
 
 
 @pytest.mark.parametrize("sizes", [[], [1, 1]])
 def test_a_model_with_nothing_to_search_has_no_prospect(sizes: list[int]) -> None:
-    assert prospect_of(GraphicalModel.from_tables(sizes, [])) is None
-
-
-def test_info_says_so_to_people_and_programs(sprinkler: Path) -> None:
-    lines = run("info", sprinkler).out.splitlines()
-    assert [line.partition("  ")[0] for line in lines[-2:]] == ["to train", "training is"]
-    facts = run("info", sprinkler, "--json").json["training"]
-    assert {"verdict", "sentence", "queries", "reference_seconds", "training_seconds"} <= set(facts)
-    assert run("info", sprinkler, "--json", "--no-timing").json["training"] is None
+    assert prospect_of(GraphicalModel.from_tables(sizes, []), 1000) is None
 
 
 def test_durations_have_two_digits() -> None:

@@ -8,7 +8,6 @@ from statistics import median
 from time import thread_time
 from typing import Any
 
-from beacon.cli.options import DEFAULT_COUNT
 from beacon.errors import BeaconError
 from beacon.learn.teacher import DEFAULT_STEPS
 from beacon.model.flat import FlatModel, compile_model
@@ -57,7 +56,7 @@ class Prospect:
     """Do searches prove their answers optimal?"""
     reference_seconds: float
     training_seconds: float
-    queries: int = DEFAULT_COUNT
+    queries: int
     """The queries that a guide is trained on."""
 
     @property
@@ -99,8 +98,8 @@ class Prospect:
         return {name: getattr(self, name) for name in told} | asdict(self)
 
 
-def prospect_of(model: GraphicalModel) -> Prospect | None:
-    """Measured over a second or two; None where there is nothing to search."""
+def prospect_of(model: GraphicalModel, queries: int) -> Prospect | None:
+    """Of training on so many queries, measured in a second or two; None if there is nothing to search."""
     try:
         flat = compile_model(model)
         probes = [_probe(flat, evidence) for evidence in _sampled(model)]
@@ -108,19 +107,21 @@ def prospect_of(model: GraphicalModel) -> Prospect | None:
         return None
     if not any(probe.settled_steps or not probe.is_proved for probe in probes):
         return None
-    return summed_up(probes, int(model.domain_sizes[model.domain_sizes > 1].sum()), num_threads(None))
+    num_moves = int(model.domain_sizes[model.domain_sizes > 1].sum())
+    return summed_up(probes, num_moves, queries, num_threads(None))
 
 
-def summed_up(probes: list[Probe], num_moves: int, cores: int) -> Prospect:
-    """From a few searches to what they say of a thousand."""
+def summed_up(probes: list[Probe], num_moves: int, queries: int, cores: int) -> Prospect:
+    """From a few searches to what they say of many."""
     settled = median(probe.settled_seconds for probe in probes)
     return Prospect(
         settled_seconds=settled,
         settled_steps=int(median(probe.settled_steps for probe in probes)),
         is_settled=2 * sum(probe.is_settled for probe in probes) > len(probes),
         is_proved=all(probe.is_proved for probe in probes),
-        reference_seconds=median(probe.reference_seconds for probe in probes) * DEFAULT_COUNT / cores,
-        training_seconds=TRAINING_START + TRAINING_EACH * DEFAULT_COUNT * num_moves,
+        reference_seconds=median(probe.reference_seconds for probe in probes) * queries / cores,
+        training_seconds=TRAINING_START + TRAINING_EACH * queries * num_moves,
+        queries=queries,
     )
 
 
