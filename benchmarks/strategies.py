@@ -70,7 +70,7 @@ def measure(arguments: Any, rows: list[Row]) -> None:
     for network in arguments.models:
         model, evidences = load(arguments.data, network, arguments.queries, arguments.seed)
         methods = [name for name in arguments.methods if can_run(name, model, arguments)]
-        for query, evidence in enumerate(evidences[: arguments.first]):
+        for query, evidence in list(enumerate(evidences))[arguments.skip : arguments.first]:
             for method in methods:
                 if (network, query, method) not in done:
                     began = os.times()
@@ -87,6 +87,7 @@ def main() -> None:
     parser = options(__doc__, ALL_MODELS)
     parser.add_argument("--out", type=Path, required=True, help="JSON lines, appended to")
     parser.add_argument("--first", type=int, default=20, help="only so many of the queries sampled")
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first of these")
     parser.add_argument("--seconds", type=float, default=max(MARKS), help="length of a search")
     parser.add_argument("--gls-program", type=Path, help="the GLS+ yardstick, printing as it goes")
     parser.add_argument("--tree-program", type=Path, help="the tree yardstick, printing as it goes")

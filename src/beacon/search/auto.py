@@ -4,6 +4,9 @@ In the first round both begin at the same assignment with the same work, and the
 the larger share. After each later round the shares follow what each has added to the best score per unit of
 work, with a floor for both. All is counted in work, not in seconds, so a seed gives the same search on every
 machine.
+
+Each has its own random stream, clocks and place. While GLS+ has the larger share it makes the very steps it
+would make alone, only a little later: where tree moves are of no use, they can do no harm.
 """
 
 from __future__ import annotations
@@ -12,14 +15,15 @@ from typing import NamedTuple
 
 from beacon.model.flat import FlatModel
 from beacon.search.gls import GlsConstants, run_gls
-from beacon.search.incumbent import floored_best, note_all_changed, save_all_best
+from beacon.search.incumbent import floored_best, floored_current, note_all_changed, save_all_best
 from beacon.search.jit import inlined, kernel
 from beacon.search.limits import RUNNING, Limits
-from beacon.search.state import SearchState, rebuild
+from beacon.search.state import SearchState, rebuild, recount
 from beacon.search.tree import TreeConstants, run_tree
 
 GLS, TREE = 0, 1
 FADING = 0.9  # of older gains, a round
+SLIGHT = 1e-4  # gains of this part of the score move the shares half as far as large ones
 
 
 class AutoConstants(NamedTuple):
@@ -60,27 +64,13 @@ def _credit(state: SearchState) -> None:
 
 
 @inlined
-def _share_out(state: SearchState, constants: AutoConstants) -> None:
-    """Set GLS+'s share of the next round by the arms' gains per work, if there are any.
-
-    By their fourth powers: an arm that rarely has its turn reaps what lies about, and would not go on so.
-    """
-    counters, gls, tree = state.counters[0], state.arms[GLS], state.arms[TREE]
-    gls_rate = max(0.0, gls["gain"]) / gls["work"]
-    tree_rate = max(0.0, tree["gain"]) / tree["work"]
-    if max(gls_rate, tree_rate) > 0.0:
-        if gls_rate > tree_rate:
-            share = 1.0 / (1.0 + (tree_rate / gls_rate) ** 4)
-        else:
-            share = 1.0 - 1.0 / (1.0 + (gls_rate / tree_rate) ** 4)
-        counters["share"] = min(1.0 - constants.min_share, max(constants.min_share, share))
-
-
-@inlined
 def _judge_first_round(state: SearchState, constants: AutoConstants) -> None:
-    """Tree moves have now done as much as GLS+ from the same assignment: has it taken them further?"""
+    """Tree moves have now done as much as GLS+ from the same assignment: has it taken them further?
+
+    As a whole: that they are ahead in one part of the query, by however little, says nothing.
+    """
     counters = state.counters[0]
-    if floored_best(state) > counters["phase_score"]:
+    if floored_current(state) > counters["phase_score"]:
         counters["share"] = constants.min_share
     else:
         counters["share"] = 1.0 - constants.min_share
@@ -88,53 +78,108 @@ def _judge_first_round(state: SearchState, constants: AutoConstants) -> None:
 
 
 @inlined
+def _fair_share(gls_rate: float, tree_rate: float) -> float:
+    """GLS+'s share by the arms' gains per work, of which one is positive.
+
+    By their fourth powers: an arm that rarely has its turn reaps what lies about, and would not go on so.
+    """
+    if gls_rate > tree_rate:
+        return 1.0 / (1.0 + (tree_rate / gls_rate) ** 4)
+    return 1.0 - 1.0 / (1.0 + (gls_rate / tree_rate) ** 4)
+
+
+@inlined
+def _share_out(state: SearchState, constants: AutoConstants, is_first: bool) -> None:
+    """Move GLS+'s share of the next round towards what the arms' gains say, the more the larger they are."""
+    counters, gls, tree = state.counters[0], state.arms[GLS], state.arms[TREE]
+    gain = max(0.0, gls["gain"]) + max(0.0, tree["gain"])
+    if is_first:
+        _judge_first_round(state, constants)
+    elif gain > 0.0:
+        fair = _fair_share(max(0.0, gls["gain"]) / gls["work"], max(0.0, tree["gain"]) / tree["work"])
+        weight = gain / (gain + SLIGHT * abs(floored_best(state)))
+        share = counters["share"] + weight * (fair - counters["share"])
+        counters["share"] = min(1.0 - constants.min_share, max(constants.min_share, share))
+
+
+@inlined
 def _stands_by_itself(state: SearchState, arm: int) -> bool:
-    """Does an arm go on where it was, rather than from the best? GLS+ unless the other found a better one,
-    tree moves in the first round and after a fresh start."""
+    """Does an arm go on where it was, rather than from the best?
+
+    Tree moves in the first round and after a fresh start; GLS+ while it has the larger share, or the other
+    has found nothing better.
+    """
     counters = state.counters[0]
     if arm == GLS:
-        return bool(counters["best_step"] <= counters["phase_step"])
+        return bool(counters["share"] > 0.5 or counters["best_step"] <= counters["phase_step"])
     return bool(counters["is_fresh"])
 
 
 @kernel
 def _begin(state: SearchState, constants: AutoConstants) -> None:
-    """GLS+ goes first, and both arms have one half and the same start."""
+    """GLS+ goes first, and both arms have one half, the same start and the same random stream."""
     state.counters[0]["share"] = 0.5
     state.counters[0]["is_fresh"] = True
+    state.arms[TREE]["rng"] = state.rng[0]
     for variable in range(len(state.assignment)):
-        state.arm_assignments[GLS, variable] = state.assignment[variable]
         state.arm_assignments[TREE, variable] = state.assignment[variable]
     _begin_phase(state, constants, GLS)
 
 
+@inlined
+def _exchange(state: SearchState, old: int, new: int, by_itself: bool) -> None:
+    """Put one arm's assignment and random stream away, and bring the other's."""
+    for variable in range(len(state.assignment)):
+        state.arm_assignments[old, variable] = state.assignment[variable]
+        other = state.arm_assignments[new, variable] if by_itself else state.best[variable]
+        state.assignment[variable] = other
+    state.arms[old]["rng"] = state.rng[0]
+    state.rng[0] = state.arms[new]["rng"]
+
+
+@inlined
+def _turn_to_tree(model: FlatModel, state: SearchState) -> None:
+    """Stop GLS+'s clocks, and leave all that flips need as it is: tree moves want no more than scores."""
+    counters = state.counters[0]
+    counters["next_harvest"] -= counters["work"]
+    counters["last_restart"] = max(counters["best_step"], counters["last_restart"]) - counters["steps"]
+    counters["last_gain"] += counters["steps"]
+    counters["gls_rebuilds"] = counters["num_rebuilds"]
+    counters["work"] += len(model.scopes)
+    recount(model, state)
+
+
+@inlined
+def _turn_to_gls(model: FlatModel, state: SearchState, by_itself: bool) -> None:
+    """Let GLS+'s clocks go on; recompute what flips need only if it is not where it was left."""
+    counters = state.counters[0]
+    counters["work"] += len(model.scopes)
+    counters["next_harvest"] += counters["work"]
+    counters["last_restart"] = counters["steps"] + (counters["last_restart"] if by_itself else 0)
+    counters["last_gain"] -= counters["steps"]
+    if by_itself and counters["gls_rebuilds"] == counters["num_rebuilds"]:
+        recount(model, state)
+    else:
+        rebuild(model, state)
+
+
 @kernel
 def _switch(model: FlatModel, state: SearchState, constants: AutoConstants) -> None:
-    """Hand over to the other arm. Cost: that of a rebuild."""
+    """Hand over to the other arm. Cost: the links of the model, or a rebuild."""
     counters = state.counters[0]
     old = counters["arm"]
     new = 1 - old
     is_first = state.arms[TREE]["work"] == 0
     _credit(state)
     save_all_best(state)
+    if old == TREE:
+        _share_out(state, constants, is_first)
     by_itself = _stands_by_itself(state, new)
-    for variable in range(len(state.assignment)):
-        state.arm_assignments[old, variable] = state.assignment[variable]
-        other = state.arm_assignments[new, variable] if by_itself else state.best[variable]
-        state.assignment[variable] = other
-    steps = counters["steps"] - counters["phase_step"]
-    if old == GLS:  # the other arm's idleness does not grow meanwhile
-        counters["last_gain"] += steps
-    elif by_itself:
-        counters["last_restart"] = max(counters["best_step"], counters["last_restart"]) + steps
+    _exchange(state, old, new, by_itself)
+    if new == TREE:
+        _turn_to_tree(model, state)
     else:
-        counters["last_restart"] = counters["steps"]
-    if old == TREE and is_first:
-        _judge_first_round(state, constants)
-    elif old == TREE:
-        _share_out(state, constants)
-    rebuild(model, state)
-    counters["work"] += len(model.scopes)
+        _turn_to_gls(model, state, by_itself)
     note_all_changed(state)
     _begin_phase(state, constants, new)
 

@@ -56,6 +56,17 @@ def floored_best(state: SearchState) -> float:
 
 
 @inlined
+def floored_current(state: SearchState) -> float:
+    """The floored score of the current assignment. Cost: the number of parts."""
+    counters = state.counters[0]
+    score, zeros = counters["fixed_score"], counters["fixed_zeros"]
+    for part in range(len(state.parts)):
+        score += state.parts[part]["score"]
+        zeros += state.parts[part]["zeros"]
+    return score + zeros * counters["log_zero"]  # type: ignore[no-any-return]
+
+
+@inlined
 def _record(state: SearchState) -> None:
     counters = state.counters[0]
     event = min(counters["num_events"], MAX_EVENTS - 1)

@@ -29,6 +29,7 @@ COUNTERS = np.dtype(
         ("phase_step", np.int64),  # automatic mix: the step at which it began
         ("phase_work", np.int64),  # automatic mix: the work at which it began
         ("phase_score", np.float64),  # automatic mix: the best score at which it began
+        ("gls_rebuilds", np.int64),  # automatic mix: ``num_rebuilds`` when GLS+ was last left
         ("is_fresh", np.bool_),  # tree moves: away from the best since a fresh start
         ("last_gain", np.int64),  # tree moves: the step of the last gain or fresh start
         ("log_zero", np.float64),  # what a zero factor counts in floored scores
@@ -70,6 +71,7 @@ ARM = np.dtype(
     [
         ("gain", np.float64),  # what it has added to the best score, older gains fading
         ("work", np.float64),  # what that took, fading alike
+        ("rng", np.uint64),  # its random stream while the other is at work
     ]
 )
 """One of the two ways of searching that the automatic mix chooses between."""
@@ -231,18 +233,35 @@ def _add_to_part(state: SearchState, part: int, log_potential: float, is_zero: b
         state.counters[0]["fixed_zeros"] += is_zero * 1
 
 
-@kernel
-def rebuild(model: FlatModel, state: SearchState) -> None:
-    """Recompute everything that flips keep up to date. Cost: the links of the model and their domains."""
-    counters = state.counters[0]
-    for move in range(len(state.local_scores)):
-        state.local_scores[move] = 0.0
+@inlined
+def _begin_count(state: SearchState) -> None:
     for part in range(len(state.parts)):
         state.parts[part]["score"] = 0.0
         state.parts[part]["zeros"] = 0
-    counters["fixed_score"] = 0.0
-    counters["fixed_zeros"] = 0
-    counters["num_rebuilds"] += 1
+    state.counters[0]["fixed_score"] = 0.0
+    state.counters[0]["fixed_zeros"] = 0
+
+
+@kernel
+def recount(model: FlatModel, state: SearchState) -> None:
+    """Recompute the scores of the parts, and nothing that flips alone need. Cost: the links of the model."""
+    _begin_count(state)
+    for factor in range(len(state.entries)):
+        entry, part = model.table_starts[factor], -1
+        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+            variable = model.scopes[place, 0]
+            entry += state.assignment[variable] * model.scopes[place, 1]
+            part = max(part, state.part_of[variable])
+        _add_to_part(state, part, model.log_table[entry], model.log_table[entry] == model.log_zero)
+
+
+@kernel
+def rebuild(model: FlatModel, state: SearchState) -> None:
+    """Recompute everything that flips keep up to date. Cost: the links of the model and their domains."""
+    for move in range(len(state.local_scores)):
+        state.local_scores[move] = 0.0
+    _begin_count(state)
+    state.counters[0]["num_rebuilds"] += 1
     penalising = len(state.penalties) > 0
     for factor in range(len(state.entries)):
         begin, end = model.scope_starts[factor], model.scope_starts[factor + 1]

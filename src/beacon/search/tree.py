@@ -17,7 +17,6 @@ from beacon.model.flat import FlatModel
 from beacon.search.block_moves import shake_by_blocks
 from beacon.search.crossover import cross_with_best
 from beacon.search.forest import grow_forest
-from beacon.search.greedy import restart
 from beacon.search.incumbent import (
     is_better,
     note_all_changed,
@@ -31,7 +30,7 @@ from beacon.search.limits import RUNNING, Limits, may_continue, outcome
 from beacon.search.max_product import best_on_forest
 from beacon.search.region import grow_region, perturb_region, region_worth
 from beacon.search.rng import random_below
-from beacon.search.state import SearchState, rebuild
+from beacon.search.state import SearchState, randomise, recount
 from beacon.search.tree_state import renew_stamps
 
 _UNITS = 1 << 30
@@ -80,7 +79,7 @@ def _sweep_everything(model: FlatModel, state: SearchState, constants: TreeConst
     counters["steps"] += _sweep(model, state, constants, length)
     counters["sweeps"] += 1
     counters["work"] += len(model.pairs) + 3 * len(model.wides)
-    rebuild(model, state)
+    recount(model, state)
     note_all_changed(state)
 
 
@@ -158,7 +157,10 @@ def _change_course(model: FlatModel, state: SearchState) -> None:
     if counters["is_fresh"]:
         cross_with_best(model, state)
     else:
-        restart(model, state)
+        randomise(model, state)
+        recount(model, state)
+        note_all_changed(state)
+        counters["work"] += len(model.scopes)
         counters["sweeps"] = 0
     counters["is_fresh"] = not counters["is_fresh"]
     counters["last_gain"] = counters["steps"]
