@@ -15,12 +15,11 @@ from typing import Any
 
 from common import ALL_MODELS, load, options
 from curves import Curve, follow_judge, follow_ours, follow_program, is_pairwise
-from strategies_table import MARKS, report
+from strategies_table import MARKS, ORDER, report
 
 from beacon.model.graphical_model import GraphicalModel
 
 OURS = ("gls+", "tree", "auto")
-METHODS = ("toulbar2", "c++ gls+", "c++ tree", *OURS)
 Row = dict[str, Any]
 
 
@@ -91,7 +90,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=max(MARKS), help="length of a search")
     parser.add_argument("--gls-program", type=Path, help="the GLS+ yardstick, printing as it goes")
     parser.add_argument("--tree-program", type=Path, help="the tree yardstick, printing as it goes")
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
+    parser.add_argument("--methods", nargs="+", default=list(ORDER), choices=ORDER)
     parser.add_argument("--table", action="store_true", help="print what there is and stop")
     arguments = parser.parse_args()
     rows = read_rows(arguments.out)

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 MARKS = (0.1, 0.3, 1.0, 3.0, 10.0)
 SHOWN = (0.1, 1.0, 3.0, 10.0)
 TOLERANCE = 1e-3  # scores this close are equal: programs print and round their figures
+ORDER = ("toulbar2", "c++ gls+", "c++ tree", "gls+", "tree", "auto")
 Row = dict[str, Any]
 
 
 def report(rows: Sequence[Row]) -> str:
     """All tables, in Markdown."""
-    return "\n\n".join((score_table(rows), standing_table(rows), reached_table(rows)))
+    return "\n\n".join((score_table(rows), standing_table(rows)))
 
 
 def networks_of(rows: Sequence[Row]) -> list[str]:
@@ -48,12 +49,20 @@ def mean_at(scores: NDArray[np.float64], mark: float) -> float:
 
 
 def score_table(rows: Sequence[Row]) -> str:
-    """Mean best score by network, method and time."""
-    lines = _head("network", "queries", "method", *(f"{mark:g} s" for mark in SHOWN))
+    """Mean best score by network, method and time, and on how many queries it is the best of all."""
+    lines = _head("network", "method", *(f"{mark:g} s" for mark in SHOWN))
     for network in networks_of(rows):
-        for method, scores in scores_of(rows, network).items():
-            lines.append(_line(network, len(scores), method, *(_cell(mean_at(scores, m)) for m in SHOWN)))
+        scores = scores_of(rows, network)
+        best, label = _best_of_all(scores), f"{network}{_proofs(rows, network)}"
+        for method in (name for name in ORDER if name in scores):
+            lines.append(_line(label, method, *(_cell(scores[method], best, mark) for mark in SHOWN)))
+            label = ""
     return "\n".join(lines)
+
+
+def _proofs(rows: Sequence[Row], network: str) -> str:
+    proved = sum(row["proved"] for row in rows if row["network"] == network)
+    return f", {proved} proved" if proved else ""
 
 
 def standing_table(rows: Sequence[Row]) -> str:
@@ -79,24 +88,19 @@ def _lead(scores: dict[str, NDArray[np.float64]], one: str, others: Sequence[str
     return "=" if abs(lead) < TOLERANCE else f"{100 * lead / abs(best):+.4f}"
 
 
-def reached_table(rows: Sequence[Row]) -> str:
-    """On how many queries a method has, at each time, the best score that any method found at all."""
-    lines = _head("network", "queries", "method", *(f"{mark:g} s" for mark in SHOWN))
-    for network in networks_of(rows):
-        scores = scores_of(rows, network)
-        best = np.nanmax([np.nanmax(own, axis=1, initial=-np.inf) for own in scores.values()], axis=0)
-        for method, own in scores.items():
-            lines.append(_line(network, len(own), method, *(_reached(own, best, mark) for mark in SHOWN)))
-    return "\n".join(lines)
+def _best_of_all(scores: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """[queries] the best score of all methods and times."""
+    best: NDArray[np.float64] = np.nanmax([np.nanmax(own, axis=1) for own in scores.values()], axis=0)
+    return best
 
 
-def _reached(own: NDArray[np.float64], best: NDArray[np.float64], mark: float) -> str:
-    at_mark = own[:, MARKS.index(mark)]
-    return "-" if np.isnan(at_mark).all() else str(int((at_mark >= best - TOLERANCE).sum()))
+def _num_reached(own: NDArray[np.float64], best: NDArray[np.float64], mark: float) -> int:
+    return int((own[:, MARKS.index(mark)] >= best - TOLERANCE).sum())
 
 
-def _cell(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"
+def _cell(own: NDArray[np.float64], best: NDArray[np.float64], mark: float) -> str:
+    mean = mean_at(own, mark)
+    return "-" if math.isnan(mean) else f"{mean:.3f} ({_num_reached(own, best, mark)})"
 
 
 def _line(*cells: object) -> str:

@@ -24,7 +24,7 @@ table = _script("strategies_table")
 
 
 def row(method: str, query: int, *scores: float | None) -> dict[str, Any]:
-    return {"network": "net", "method": method, "query": query, "scores": list(scores)}
+    return {"network": "net", "method": method, "query": query, "scores": list(scores), "proved": False}
 
 
 ROWS = [
@@ -37,11 +37,11 @@ ROWS = [
 
 def test_means_are_over_the_queries_that_every_method_has_finished() -> None:
     assert {len(scores) for scores in table.scores_of(ROWS, "net").values()} == {1}
-    assert "| net | 1 | tree | 1.000 | 3.000 | 4.000 | 5.000 |" in table.score_table(ROWS)
+    assert "tree | 1.000 (0) | 3.000 (0) | 4.000 (0) | 5.000 (1) |" in table.score_table(ROWS)
 
 
 def test_a_method_without_a_score_yet_has_no_mean() -> None:
-    assert "| net | 1 | gls+ | - | 2.000 | 2.000 | 2.000 |" in table.score_table(ROWS)
+    assert "| net | gls+ | - | 2.000 (0) | 2.000 (0) | 2.000 (0) |" in table.score_table(ROWS)
 
 
 def test_the_lead_is_a_share_of_the_better_of_the_others() -> None:
@@ -51,10 +51,9 @@ def test_the_lead_is_a_share_of_the_better_of_the_others() -> None:
     assert cells[5:8] == ["=", "-2.5000", "="]
 
 
-def test_the_best_counts_as_reached_from_the_time_it_was_found() -> None:
-    lines = table.reached_table(ROWS).splitlines()
-    assert "| net | 1 | tree | 0 | 0 | 0 | 1 |" in lines
-    assert "| net | 1 | gls+ | - | 0 | 0 | 0 |" in lines
+def test_proofs_are_counted() -> None:
+    rows = [*ROWS[2:], row("toulbar2", 0, None, None, None, 5.0, 5.0) | {"proved": True}]
+    assert "| net, 1 proved | toulbar2 | - | - | 5.000 (1) | 5.000 (1) |" in table.score_table(rows)
 
 
 def test_a_lead_over_a_negative_score_has_the_right_sign() -> None:
