@@ -56,6 +56,12 @@ def test_proofs_are_counted() -> None:
     assert "| net, 1 proved | toulbar2 | - | - | 5.000 (1) | 5.000 (1) |" in table.score_table(rows)
 
 
+def test_a_score_above_all_that_is_possible_is_not_the_best() -> None:
+    rows = [*ROWS, row("c++ tree", 0, *[5.0] * 4, 9.0)]
+    assert "| c++ tree | 5.000 (1) | 5.000 (1) | 5.000 (1) | 9.000 (0) |" in table.score_table(rows)
+    assert "tree | 1.000 (0) | 3.000 (0) | 4.000 (0) | 5.000 (1) |" in table.score_table(rows)
+
+
 def test_a_lead_over_a_negative_score_has_the_right_sign() -> None:
     rows = [row("auto", 0, *[-99.0] * 5), row("toulbar2", 0, *[-100.0] * 5)]
     assert "+1.0000" in table.standing_table(rows)
