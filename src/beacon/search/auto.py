@@ -6,7 +6,8 @@ work, with a floor for both. All is counted in work, not in seconds, so a seed g
 machine.
 
 Each has its own random stream, clocks and place. While GLS+ has the larger share it makes the very steps it
-would make alone, only a little later: where tree moves are of no use, they can do no harm.
+would make alone, only a little later: where tree moves are of no use, they do little harm. (Its restarts count
+from the last new best, whoever found it.)
 """
 
 from __future__ import annotations
