@@ -6,8 +6,8 @@ work, with a floor for both. All is counted in work, not in seconds, so a seed g
 machine.
 
 Each has its own random stream, clocks and place. While GLS+ has the larger share it makes the very steps it
-would make alone, only a little later: where tree moves are of no use, they do little harm. (Its restarts count
-from the last new best, whoever found it.)
+would make alone, only a little later: where tree moves are of no use, they do little harm. (Its restarts
+count from the last new best, whoever found it.)
 """
 
 from __future__ import annotations
@@ -68,10 +68,11 @@ def _credit(state: SearchState) -> None:
 def _judge_first_round(state: SearchState, constants: AutoConstants) -> None:
     """Tree moves have now done as much as GLS+ from the same assignment: has it taken them further?
 
-    As a whole: that they are ahead in one part of the query, by however little, says nothing.
+    As a whole: that they are ahead in one part of the query, by however little, says nothing. Nor does it
+    if they have stagnated already and were crossed with the best, which is GLS+'s.
     """
     counters = state.counters[0]
-    if floored_current(state) > counters["phase_score"]:
+    if counters["is_fresh"] and floored_current(state) > counters["phase_score"]:
         counters["share"] = constants.min_share
     else:
         counters["share"] = 1.0 - constants.min_share
@@ -112,7 +113,7 @@ def _stands_by_itself(state: SearchState, arm: int) -> bool:
     """
     counters = state.counters[0]
     if arm == GLS:
-        return bool(counters["share"] > 0.5 or counters["best_step"] <= counters["phase_step"])
+        return bool(counters["share"] > 0.5 or floored_best(state) <= counters["phase_score"])
     return bool(counters["is_fresh"])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from beacon.model.flat import FlatModel
-from beacon.search.incumbent import TOLERANCE, note_improvement, save_best
+from beacon.search.incumbent import note_improvement, save_best
 from beacon.search.jit import inlined, kernel
 from beacon.search.state import SearchState
 
@@ -117,7 +117,7 @@ def _harvest_part(model: FlatModel, state: SearchState, part: Any, stamp: int) -
         if length > 0:
             work += _work(model, state, length)
             score, zeros = _cluster_gain(model, state, length)
-            if zeros < 0 or (zeros == 0 and score > TOLERANCE):
+            if zeros < 0 or (zeros == 0 and score > part["tolerance"]):
                 for place in range(length):
                     state.best[state.touched[place]] = state.assignment[state.touched[place]]
                 note_improvement(state, part, score, zeros)

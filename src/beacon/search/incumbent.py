@@ -12,15 +12,13 @@ from typing import Any
 from beacon.search.jit import inlined, kernel
 from beacon.search.state import MAX_EVENTS, SearchState
 
-TOLERANCE = 1e-9
-
 
 @inlined
 def is_better(part: Any) -> bool:
     """Is the current assignment of a part better than its best?"""
     if part["zeros"] != part["best_zeros"]:
         return bool(part["zeros"] < part["best_zeros"])
-    return bool(part["score"] > part["best_score"] + TOLERANCE)
+    return bool(part["score"] > part["best_score"] + part["tolerance"])
 
 
 @inlined

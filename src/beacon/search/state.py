@@ -13,6 +13,7 @@ from beacon.search.jit import inlined, kernel
 from beacon.search.max_tree import LOWEST, build_tree, level_starts
 from beacon.search.parts import label_parts
 from beacon.search.rng import random_below, stream
+from beacon.search.tolerance import tolerance_of
 from beacon.search.tree_state import TreeState, new_tree_state
 
 MAX_EVENTS = 256
@@ -59,6 +60,7 @@ PART = np.dtype(
         ("zeros", np.int64),  # number of its zero factors
         ("best_score", np.float64),
         ("best_zeros", np.int64),
+        ("tolerance", np.float64),  # a score must be better by more than this to count as better
         ("best_is_current", np.bool_),  # the part's assignment is its best; `best` does not hold it yet
         ("first_changed", np.int64),  # where the part's variables begin in `changed`
         ("num_changed", np.int64),  # how many of them are listed there
@@ -161,6 +163,7 @@ def new_state(
     num_parts = label_parts(model, is_free, part_of, touched, changed)
     parts = np.zeros(num_parts, dtype=PART)
     parts["first_changed"] = changed[:num_parts]
+    parts["tolerance"] = tolerance_of(model)
     counters = np.zeros(1, dtype=COUNTERS)
     counters["num_free"] = np.count_nonzero(is_free)
     counters["log_zero"] = model.log_zero
