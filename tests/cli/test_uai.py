@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beacon.cli import answer_file
+from beacon.cli import answer_file, ending
 from beacon.cli.answer_file import AnswerFile, Quality, quality_of, simple_answer
 from beacon.cli.ending import Deadline, interrupted_by_signals, memory_limit
 from beacon.errors import BeaconError
@@ -19,6 +19,7 @@ from beacon.model.families import FAMILIES
 from beacon.peers.brute_force import BruteForce
 from tests.cli.helpers import run, start_process
 
+AS_IT_IS = ending.seconds_since_start
 LIMITS = ("INF_TIME", "INF_MEMORY", "INF_SEED", "TIMESEC", "MEMKB")
 
 
@@ -27,7 +28,9 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)
     for name in LIMITS:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("beacon.cli.ending.process_time", lambda: 0.0)  # the time of other tests is not ours
+    monkeypatch.setattr(
+        "beacon.cli.ending.seconds_since_start", lambda: 0.0
+    )  # the time of other tests is not ours
     Path("nothing").touch()
 
 
@@ -151,6 +154,26 @@ def test_a_signal_before_the_search_leaves_a_simple_answer(
     assert outcome.code == 0
     assert "stopped by: interrupted" in outcome.out
     assert Path("sprinkler.bif.MPE").exists()
+
+
+def test_kernels_that_take_too_long_leave_a_simple_answer_in_time(
+    sprinkler: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("beacon.cli.kernels.load_kernels", lambda *_: time.sleep(60))
+    outcome = run("uai", sprinkler, "-", "nothing", "MPE", "--time", 0.5)
+    assert (outcome.code, "stopped by: seconds" in outcome.out) == (0, True)
+    assert "the time was up before the search kernels were loaded" in outcome.err
+    assert Path("sprinkler.bif.MPE").exists()
+
+
+def test_no_timer_is_left_behind(sprinkler: Path) -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    run("uai", sprinkler, "-", "nothing", "MPE", "--time", 0.5)
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
+
+
+def test_the_process_has_been_there_since_before_its_first_test() -> None:
+    assert AS_IT_IS() >= time.process_time() > 0
 
 
 def test_only_the_first_signal_interrupts() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
@@ -16,17 +18,51 @@ BYTES_PER_GIGABYTE = 10**9
 LEAST_GIGABYTES = 0.5  # less, and a library that cannot get memory ends the process
 
 
+class TimeUpError(Exception):
+    """The deadline has come."""
+
+
 class Deadline:
     """The time that a process may take from its start, with a reserve for writing the answer."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds - min(RESERVE_SECONDS + RESERVE_SHARE * seconds, seconds / 2)
-        self._began = perf_counter() - process_time()  # what the process has used before counts, too
+        self._began = perf_counter() - seconds_since_start()
 
     @property
     def seconds_left(self) -> float:
         """Seconds that may be searched from now on."""
         return max(0.0, self._seconds - (perf_counter() - self._began))
+
+
+def seconds_since_start() -> float:
+    """How long this process has been there, as the system knows it; else the processor time it has used."""
+    try:
+        fields = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        uptime = float(Path("/proc/uptime").read_text(encoding="utf-8").split()[0])
+        seconds = uptime - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        seconds = 0.0
+    return max(seconds, process_time())
+
+
+@contextmanager
+def timed_out_at(deadline: Deadline) -> Iterator[None]:
+    """Raise TimeUpError when the time is up, where there are timers."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def end(number: int, frame: Any) -> None:
+        raise TimeUpError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, max(deadline.seconds_left, 0.001))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from beacon.cli.console import note, one_line, say, say_json
-from beacon.cli.ending import Deadline, interrupted_by_signals, memory_limit
+from beacon.cli.ending import Deadline, TimeUpError, interrupted_by_signals, memory_limit, timed_out_at
 from beacon.cli.options import LIMITS, OUTPUT, Json, ModelFile, Quiet, at_least
 from beacon.cli.outputs import check_writable
 from beacon.errors import UsageError
@@ -156,13 +156,18 @@ def _solved(
     evidence = _evidence(evidence_file, model)
     first = simple_answer(model, evidence)
     result: Result | None = None
+    stop = "interrupted"
     with AnswerFile(path, first, quality_of(model, first)) as answer:
         try:
             result = _searched(model, evidence, seed, deadline, answer, quiet)
         except KeyboardInterrupt:
             if not quiet:
                 note("interrupted before the search; the answer is a simple one")
-    return _summary(path, model, answer, result, seed)
+        except TimeUpError:
+            stop = "seconds"
+            if not quiet:
+                note("the time was up before the search kernels were loaded; the answer is a simple one")
+    return _summary(path, model, answer, result, seed, stop)
 
 
 def _evidence(file: str, model: GraphicalModel) -> dict[int, int]:
@@ -192,7 +197,8 @@ def _searched(
     from beacon.search.strategy import Auto  # noqa: PLC0415
 
     strategy = Auto()
-    load_kernels(strategy, quiet)
+    with timed_out_at(deadline):
+        load_kernels(strategy, quiet)
     stop = MaxRuntime(deadline.seconds_left)
     result = solve(model, evidence, strategy=strategy, stop=stop, seed=seed, on_improvement=answer.hear)
     answer.offer(result.assignment, quality_of(model, result.assignment))
@@ -200,7 +206,7 @@ def _searched(
 
 
 def _summary(
-    path: Path, model: GraphicalModel, answer: AnswerFile, result: Result | None, seed: int
+    path: Path, model: GraphicalModel, answer: AnswerFile, result: Result | None, seed: int, stop: str
 ) -> dict[str, Any]:
     log_score = model.log_score(answer.best)
     return {
@@ -211,7 +217,7 @@ def _summary(
         "seconds": result.seconds if result else 0.0,
         "method": result.method if result else "",
         "seed": seed,
-        "stop": result.stop if result else "interrupted",
+        "stop": result.stop if result else stop,
     }
 
 
