@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beacon.cli.console import one_line, say, say_json
+from beacon.cli.console import one_line, say, say_drawn, say_json
 from beacon.cli.options import OUTPUT, SWITCH, Json, Quiet
 from beacon.cli.outputs import check_writable
 from beacon.cli.progress import ProgressBar
@@ -121,12 +121,9 @@ def _facts(made: Report, show_all: bool) -> dict[str, Any]:
 
 def _show(made: Report, show_all: bool) -> None:
     """Print the tables that matter most, or all."""
-    from rich.console import Console  # noqa: PLC0415
-
     from beacon.report.tables import as_rich  # noqa: PLC0415
 
-    console = Console(highlight=False)
     for section in made.sections:
         if show_all or section.key in TERMINAL_SECTIONS:
             for table in section.tables:
-                console.print(as_rich(table))
+                say_drawn(as_rich(table))
