@@ -33,12 +33,6 @@ def test_nothing_is_lost_where_there_were_no_names(equal_pair: Path, tmp_path: P
     assert run("convert", equal_pair, tmp_path / "p.lg").out.endswith("p.lg: 2 variables, 1 factors\n")
 
 
-def test_a_model_may_be_written_over_itself(sprinkler: Path) -> None:
-    before = read_model(sprinkler)
-    assert run("convert", sprinkler, sprinkler).code == 0
-    assert read_model(sprinkler).names == before.names
-
-
 def test_the_meaning_of_wcsp_costs_is_told(sprinkler: Path, tmp_path: Path) -> None:
     outcome = run("convert", sprinkler, tmp_path / "s.wcsp", "--precision", 3)
     assert f"log score = {math.log(0.8 * 0.99):.3f} - cost / 10^3" in outcome.out
@@ -73,7 +67,14 @@ def test_a_scale_can_be_chosen(costly: Path, tmp_path: Path) -> None:
         ("out.bif", [], 1, "only Bayesian networks can be written as BIF"),
         ("nowhere/out.uai", [], 1, "there is no directory"),
         (".", [], 1, "it is a directory"),
-        ("out.uai", ["--scale", "0"], 1, "scale must be a positive number; found 0"),
+        ("out.uai", ["--scale", "0"], 2, "--scale must be a positive number; found 0"),
+        ("out.uai", ["--scale", "nan"], 2, "--scale must be a positive number; found nan"),
+        (
+            "out.lg",
+            ["--scale", "1.7e308"],
+            2,
+            "--scale: scale 1.7e+308 is too large: a finite entry of factor",
+        ),
         ("out.wcsp", ["--precision", "99"], 2, "precision must be a number of digits in 0..15; found 99"),
     ],
 )
@@ -83,6 +84,13 @@ def test_what_cannot_be_written_is_one_line(
     outcome = run("convert", equal_pair, tmp_path / target, *options)
     assert outcome.code == code
     assert message in outcome.error
+
+
+def test_a_precision_that_the_format_has_no_use_for_is_said(sprinkler: Path, tmp_path: Path) -> None:
+    outcome = run("convert", sprinkler, tmp_path / "a.bif", "--precision", 2)
+    assert outcome.code == 0
+    assert outcome.out.endswith("; --precision has no effect on .bif: it is for .wcsp\n")
+    assert "--precision" not in run("convert", sprinkler, tmp_path / "a.bif").out
 
 
 def test_json_says_what_was_written(sprinkler: Path, tmp_path: Path) -> None:

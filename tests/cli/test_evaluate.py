@@ -96,6 +96,14 @@ def test_an_evaluation_can_grow(suite: Path, tmp_path: Path) -> None:
     assert len(rows_of(tmp_path)) == 20
 
 
+def test_the_methods_that_are_reported_are_those_of_the_call(suite: Path, tmp_path: Path) -> None:
+    common = ["evaluate", suite.parent / "grid.uai", "-o", tmp_path, *SMALL]
+    assert ", 2 methods, 8 new runs" in run(*common, "--methods", "greedy,gls+").out
+    assert ", 1 method, 0 new runs" in run(*common, "--methods", "gls+").out
+    facts = run(*common, "--methods", "gls+", "--json").json
+    assert (facts["methods"], facts["runs"]) == (["gls+"], 0)
+
+
 IMPATIENT = "import beacon.evaluate.row_store as s; s.FLUSH_SECONDS = 0; from beacon.cli import main; main()"
 
 

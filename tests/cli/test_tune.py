@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.table import Table
 
+from beacon.cli.console import say_drawn
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.fast_guide import FastGuide
@@ -60,6 +62,53 @@ def test_the_outcome_is_shown_and_used_from_then_on(files: Files) -> None:
     assert tuned_use(guide) == GuideUse.from_dict(tuned["use"])
     solved = run("solve", files.model_file, "--guide", files.guide, "--steps", 10, "--json").json
     assert solved["method"] == default_strategy(guide, tuned_use(guide)) == tuned["strategy"]
+
+
+SIX_MARKS = ("--steps", "1,2,5,10,20,50", "--queries", 2)
+
+
+def scores_of(table: list[dict[str, Any]]) -> set[str]:
+    return {f"{score:.3f}" for row in table for score in row["scores"]}
+
+
+def test_a_table_that_is_no_terminals_is_as_wide_as_it_takes(files: Files) -> None:
+    shown = files.tune(*SIX_MARKS).out.splitlines()
+    for row in files.facts["tuned"]["table"]:
+        (line,) = [line for line in shown if line.startswith(f"│ {row['trial']} ")]
+        assert all(score in line for score in scores_of([row]))
+    assert not [line for line in shown if "…" in line]
+
+
+def test_numbers_are_whole_and_names_on_one_line_on_a_narrow_terminal(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_model(
+        ising_grid(5, 5, seed=2).scaled(20.0), files.model_file
+    )  # scores of four digits and three more
+    files.model = read_model(files.model_file)
+    sample_queries(files.model, 20, splits=(0.1, 0.8, 0.1)).save(files.queries)
+    FastGuide(files.model, random_weights(files.model)).save(files.guide)
+    monkeypatch.setattr("beacon.cli.tune.line_width", lambda: 80)
+    monkeypatch.setattr("beacon.cli.console.line_width", lambda: 80)
+    shown = files.tune(*SIX_MARKS).out
+    table = files.facts["tuned"]["table"]
+    assert all(score in shown.split() for score in scores_of(table))
+    listed = [line.split(maxsplit=1) for line in shown.splitlines()[: len(table)]]
+    assert listed == [[str(k), row["trial"]] for k, row in enumerate(table, 1)]
+    assert max(map(len, shown.splitlines()[:-1])) <= 80
+
+
+@pytest.mark.parametrize("width", [10, 45, 60, 100])
+def test_no_number_of_a_table_is_cut_to_fit_a_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("beacon.cli.console.line_width", lambda: width)
+    table = Table("method", "a score", "another score", "rank")
+    row = ("a few words and some more", "-123456789.123456789", "-1.25", "12.5")
+    table.add_row(*row)
+    say_drawn(table)
+    shown = capsys.readouterr().out.split()
+    assert all(word in shown for cell in row for word in cell.split())
 
 
 def test_json_is_what_the_guide_keeps_and_the_same_every_time(files: Files) -> None:

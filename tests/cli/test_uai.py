@@ -98,6 +98,12 @@ def test_evidence_may_be_empty_and_the_query_missing(equal_pair: Path) -> None:
     assert run("uai", equal_pair, written("blank.evid", " \n"), "missing", "MPE", "--time", 0.5).code == 0
 
 
+def test_an_empty_name_is_no_evidence(equal_pair: Path) -> None:
+    outcome = run("uai", equal_pair, "", "", "MPE", "--time", 0.5)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert Path("pair.uai.MPE").read_text(encoding="utf-8") == "MPE\n2 1 1\n"
+
+
 def test_evidence_of_several_queries_is_refused(equal_pair: Path) -> None:
     many = written("many.evid", "2\n1 0 0\n1 0 1\n")
     outcome = run("uai", equal_pair, many, "nothing", "MPE")

@@ -102,7 +102,7 @@ KINDS = (
     Kind("guide.json", "guide", ("solve sprinkler.bif --guide {} --steps 5 --quiet",)),
     Kind("guide.safetensors", "guide", ("solve sprinkler.bif --guide {} --steps 5 --quiet",)),
     Kind("run.json", "run", ("evaluate sprinkler.bif queries.parquet -o {} --methods greedy --steps 5 -q",)),
-    Kind("evaluation.parquet", "run", ("report {} -o OUT --no-parts --quiet",)),
+    Kind("evaluation.parquet", "run", ("report {} -o OUT.html --no-parts --quiet",)),
     Kind("suite.toml", "", ("evaluate --suite {} --data missing -o OUT",)),
     Kind("run.toml", "", ("run missing.uai -o OUT --config {}",)),
 )

@@ -149,6 +149,14 @@ class TestScore:
         with pytest.raises(ModelError, match="scale must be a positive number; found"):
             weather.scaled(scale)
 
+    @pytest.mark.filterwarnings("error")
+    @pytest.mark.parametrize("entry", [-2.0, 2.0])
+    def test_a_scale_that_makes_finite_entries_infinite_is_refused(self, entry):
+        model = GraphicalModel.from_tables([2], [((0,), [0.0, -math.inf]), ((0,), [0.0, entry])])
+        with pytest.raises(ModelError, match=r"scale 1e\+308 is too large: a finite entry of factor 1 "):
+            model.scaled(1e308)
+        assert model.scaled(1e307).log_score([0]) == 0
+
 
 class TestCondition:
     @settings(max_examples=40, deadline=None)

@@ -52,7 +52,7 @@ def collect(
         TeacherSettings(teacher, teacher_steps, teacher_time, teacher_runs), steps, restart_interval
     )
     target = out if out is not None else str(Path(query_file).parent / DEFAULT_NAME)
-    check_writable(target)
+    check_writable(target, [model_file, query_file])
     model = read_model(model_file)
     queries = QuerySet.load(query_file, model)
     load_teacher(teacher, quiet)

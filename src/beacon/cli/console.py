@@ -8,7 +8,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+NO_MARGIN = 10_000  # columns where no terminal sets a limit
 
 
 def make_streams_safe() -> None:
@@ -64,3 +69,38 @@ def say_table(rows: list[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
         say(f"{name:<{width}}  {one_line(value)}".rstrip())
+
+
+def line_width() -> int:
+    """Columns that a line of stdout may have: those of the terminal, or as many as it takes."""
+    from rich.console import Console  # noqa: PLC0415
+
+    return Console().width if sys.stdout.isatty() else NO_MARGIN
+
+
+def say_drawn(*tables: Table) -> None:
+    """Print drawn tables; one that cannot be as narrow as the terminal is wrapped by it, and not cut."""
+    from rich.console import Console  # noqa: PLC0415
+
+    for table in tables:
+        _keep_words_whole(table)
+        width = max(line_width(), least_width(table))
+        Console(highlight=False, width=width).print(table, crop=False)
+
+
+def _keep_words_whole(table: Table) -> None:
+    """Left to itself, rich shortens numbers to make room for long words in other columns."""
+    from rich.console import Console  # noqa: PLC0415
+
+    console = Console(width=NO_MARGIN)
+    for column in table.columns:
+        widths = [console.measure(cell).minimum for cell in (column.header, *column.cells)]
+        column.min_width = max(column.min_width or 0, *widths)
+
+
+def least_width(table: Table) -> int:
+    """Columns that a table takes when all its words are wrapped."""
+    from rich.console import Console  # noqa: PLC0415
+
+    console = Console(width=NO_MARGIN)
+    return console.measure(table).minimum

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,13 +10,20 @@ import typer
 from beacon.cli.console import one_line, say, say_json
 from beacon.cli.options import Json, Quiet
 from beacon.cli.outputs import check_writable
-from beacon.errors import ModelError
+from beacon.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from beacon.model.graphical_model import GraphicalModel
 
 NAMELESS = (".uai", ".lg", ".wcsp")
+DEFAULT_PRECISION = 6
 SAFE_LOG = 700.0  # exp(-708) and exp(709) are the last ordinary doubles; there is room for rounding
+
+
+def _check_scale(scale: float | None) -> float | None:
+    if scale is not None and not 0 < scale < math.inf:
+        raise UsageError(f"--scale must be a positive number; found {scale:g}")
+    return scale
 
 
 def convert(
@@ -26,11 +34,21 @@ def convert(
     ],
     *,
     precision: Annotated[
-        int, typer.Option("--precision", metavar="N", help="Decimals that the costs of a .wcsp file keep.")
-    ] = 6,
+        int | None,
+        typer.Option(
+            "--precision",
+            metavar="N",
+            help=f"Decimals that the costs of a .wcsp file keep; default: {DEFAULT_PRECISION}.",
+        ),
+    ] = None,
     scale: Annotated[
         float | None,
-        typer.Option("--scale", metavar="S", help="Multiply every log-potential by this positive number."),
+        typer.Option(
+            "--scale",
+            metavar="S",
+            callback=_check_scale,
+            help="Multiply every log-potential by this positive number.",
+        ),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -45,10 +63,10 @@ def convert(
     """
     from beacon.formats import read_model  # noqa: PLC0415
 
-    check_writable(target)
+    check_writable(target, [source])
     model = read_model(source)
-    scaled = model if scale is None else model.scaled(scale)
-    used = write_fitting(scaled, target, precision)
+    scaled = _scaled(model, scale)
+    used = write_fitting(scaled, target, DEFAULT_PRECISION if precision is None else precision)
     remarks = [*_remarks_on_scale(used, scale), *_remarks(model, scaled, target, precision)]
     if json:
         size = {"variables": model.num_variables, "factors": model.num_factors}
@@ -56,6 +74,13 @@ def convert(
     else:
         words = f"{model.num_variables:,} variables, {model.num_factors:,} factors"
         say(one_line("; ".join([f"wrote {target}: {words}", *remarks])))
+
+
+def _scaled(model: GraphicalModel, scale: float | None) -> GraphicalModel:
+    try:
+        return model if scale is None else model.scaled(scale)
+    except ModelError as error:
+        raise UsageError(f"--scale: {error}") from None
 
 
 def write_fitting(model: GraphicalModel, target: str, precision: int) -> float:
@@ -90,7 +115,7 @@ def _remarks_on_scale(used: float, asked: float | None) -> list[str]:
     return [f"log scores multiplied by {asked:g}"] if asked is not None else []
 
 
-def _remarks(model: GraphicalModel, scaled: GraphicalModel, target: str, precision: int) -> list[str]:
+def _remarks(model: GraphicalModel, scaled: GraphicalModel, target: str, precision: int | None) -> list[str]:
     """What the new file cannot say."""
     from beacon.formats.wcsp import score_offset  # noqa: PLC0415
 
@@ -99,7 +124,10 @@ def _remarks(model: GraphicalModel, scaled: GraphicalModel, target: str, precisi
     if suffix in NAMELESS and _has_names(model):
         remarks.append(f"names and value labels are lost ({suffix} has none)")
     if suffix == ".wcsp":
-        remarks.append(f"log score = {score_offset(scaled):.{precision}f} - cost / 10^{precision}")
+        digits = DEFAULT_PRECISION if precision is None else precision
+        remarks.append(f"log score = {score_offset(scaled):.{digits}f} - cost / 10^{digits}")
+    elif precision is not None:
+        remarks.append(f"--precision has no effect on {suffix}: it is for .wcsp")
     return remarks
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beacon.cli.console import one_line, say
+from beacon.cli.console import one_line, say, say_drawn
 from beacon.cli.options import OUTPUT, Quiet
 from beacon.cli.outputs import check_named
 from beacon.errors import BeaconError
@@ -127,14 +127,11 @@ def _make_ready(folder: Path, model: GraphicalModel) -> None:
 
 
 def _show(results: Results) -> None:
-    from rich.console import Console  # noqa: PLC0415
-
     from beacon.report.budgets import budget_table  # noqa: PLC0415
     from beacon.report.tables import as_rich  # noqa: PLC0415
 
-    console = Console(highlight=False)
     for kind in ("step", "second"):
-        console.print(as_rich(budget_table(results, results.networks[0], kind)))
+        say_drawn(as_rich(budget_table(results, results.networks[0], kind)))
 
 
 def in_words(results: Results) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beacon.cli.console import say
+from beacon.cli.console import say, say_drawn
 from beacon.cli.kernels import load_kernels
 from beacon.cli.options import DEFAULT_METHOD
 from beacon.cli.progress import ProgressBar
@@ -30,8 +30,6 @@ Which diseases, and which values of all other unknowns, are together the most pr
 
 def tell_story(model: GraphicalModel, quiet: bool = False) -> None:
     """Simulate a patient, search for the explanation of what a doctor sees, and show it."""
-    from rich.console import Console  # noqa: PLC0415
-
     from beacon.cli.patient import simulate_patient  # noqa: PLC0415
     from beacon.search.solve import solve  # noqa: PLC0415
     from beacon.search.stop import MaxRuntime  # noqa: PLC0415
@@ -42,8 +40,7 @@ def tell_story(model: GraphicalModel, quiet: bool = False) -> None:
     load_kernels(strategy, quiet)
     with ProgressBar(f"searching for {SEARCH_SECONDS:g} s", None, quiet):
         result = solve(patient.model, patient.evidence, strategy=strategy, stop=MaxRuntime(SEARCH_SECONDS))
-    console = Console(highlight=False)
-    console.print(_findings_table(patient), _diseases_table(result, patient), sep="\n")
+    say_drawn(_findings_table(patient), _diseases_table(result, patient))
     say(_conclusion(result, patient))
 
 

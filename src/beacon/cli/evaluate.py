@@ -121,6 +121,7 @@ class Evaluation:
         self.session = new_session(" ".join(["beacon", *sys.argv[1:]]), plan.threads)
         self.run["sessions"].append(self.session)
         self.store, self.drift = record_store(folder), drift_store(folder)
+        self.measured: dict[str, None] = {}  # methods of this call: the folder may hold more
         self.began = perf_counter()
         save_run(folder, self.run)
 
@@ -131,6 +132,7 @@ class Evaluation:
         loaded = load_problem(problem, self.folder, self.chosen)
         network, queries, _ = loaded
         methods = self.methods(network, problem)
+        self.measured |= dict.fromkeys(method.name for method in methods)
         self._note(loaded, methods, problem)
 
         bar.expect(self._num_runs(network, queries, methods))
@@ -241,7 +243,7 @@ def _facts(evaluation: Evaluation, networks: list[str], missing: list[dict[str, 
         "out": str(evaluation.folder),
         "networks": networks,
         "missing": [entry["name"] for entry in missing],
-        "methods": list(evaluation.run["methods"]),
+        "methods": list(evaluation.measured),
         "runs": evaluation.session["runs"],
         "seconds": evaluation.session["seconds"],
     }
@@ -251,8 +253,9 @@ def _summary(evaluation: Evaluation, num_networks: int, missing: list[dict[str, 
     absent = f", {len(missing)} missing ({', '.join(entry['name'] for entry in missing)})" if missing else ""
     networks = "1 network" if num_networks == 1 else f"{num_networks} networks"
     runs = evaluation.session["runs"]
+    methods = "1 method" if len(evaluation.measured) == 1 else f"{len(evaluation.measured)} methods"
     return (
-        f"{evaluation.folder}: {networks}{absent}, {len(evaluation.run['methods'])} methods, "
+        f"{evaluation.folder}: {networks}{absent}, {methods}, "
         f"{runs:,} new runs in {evaluation.session['seconds']:.1f} s; "
         f"see them with: beacon report {evaluation.folder}"
     )

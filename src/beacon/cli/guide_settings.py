@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beacon.cli.options import DEFAULT_METHOD
@@ -41,6 +42,11 @@ def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str
         raise UsageError(
             f"{', '.join(given)} {need} a guide; give one with --guide DIR (made by `beacon train`)"
         )
+
+
+def files_of_guide(folder: str | None) -> list[Path]:
+    """What is read of a guide."""
+    return [] if folder is None else list(Path(folder).glob("*"))
 
 
 def chosen_guide(folder: str | None, model: GraphicalModel, asked: Mapping[str, Any]) -> ChosenGuide:

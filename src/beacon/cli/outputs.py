@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from beacon.errors import BeaconError, UsageError
@@ -16,9 +17,22 @@ def check_named(path: str) -> None:
         raise UsageError("expected a name to write to, found an empty one")
 
 
-def check_writable(path: str) -> None:
-    """Raise if a file cannot be written there, as far as can be told without writing."""
+def check_no_input(path: str, inputs: Iterable[str | Path | None]) -> None:
+    """Refuse to write over a file that the same command reads, however its path is spelled."""
+    if not os.path.isfile(path):  # nothing there, or a device: reading from one and writing to it is no loss
+        return
+    for source in inputs:
+        if source is not None and os.path.isfile(source) and os.path.samefile(path, source):
+            raise UsageError(f"cannot write {path}: this command reads that file; choose another name")
+
+
+def check_writable(path: str, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Raise if a file cannot be written there, as far as can be told without writing.
+
+    ``inputs`` are the files that the command reads: they are never written over.
+    """
     check_named(path)
+    check_no_input(path, inputs)
     place = Path(path)
     folder = place.parent
     if place.is_dir():

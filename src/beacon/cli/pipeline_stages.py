@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from beacon.cli.collect import collect_into, load_teacher
-from beacon.cli.console import note_if_slow
 from beacon.cli.evaluate import Chosen, Evaluation, evaluation_settings
 from beacon.cli.evaluate_networks import Problem, network_name
-from beacon.cli.kernels import PATIENCE_SECONDS, load_kernels
+from beacon.cli.kernels import load_guided_kernels, load_kernels
 from beacon.cli.pipeline import Job, Stage
 from beacon.cli.progress import ProgressBar
 from beacon.cli.queries import load_sampling, summary_of
@@ -101,11 +100,8 @@ def tune(job: Job) -> str:
     """How the guide is best used, by the validation queries."""
     from beacon.guide.checkpoint import load_guide, update_tuned  # noqa: PLC0415
     from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
-    from beacon.search.warm_up import warm_up_guided  # noqa: PLC0415
 
-    message = "compiling the kernels of guided search (once; cached for later runs) …"
-    with note_if_slow(message, PATIENCE_SECONDS, job.quiet):
-        warm_up_guided()
+    load_guided_kernels(job.quiet)
     guide = load_guide(job.folder / GUIDE, job.model)
     with ProgressBar("tuning", None, job.quiet) as bar:
         tuning = tune_guide(

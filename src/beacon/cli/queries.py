@@ -41,7 +41,7 @@ def queries(
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.query.query_set import sample_queries  # noqa: PLC0415
 
-    check_writable(out)
+    check_writable(out, [model_file])
     model = read_model(model_file)
     load_sampling(model, quiet)
     with ProgressBar(f"sampling {count:,} queries", None, quiet):

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beacon.cli.console import one_line, say, say_json
+from beacon.cli.console import one_line, say, say_drawn, say_json
 from beacon.cli.options import OUTPUT, SWITCH, Json, Quiet
 from beacon.cli.outputs import check_writable
 from beacon.cli.progress import ProgressBar
-from beacon.errors import BeaconError
+from beacon.errors import BeaconError, UsageError
 
 if TYPE_CHECKING:
     from beacon.report.contents import Report
 
+PAGE_SUFFIXES = (".html", ".htm")
 TERMINAL_SECTIONS = ("overview", "improvement", "wall-clock", "speed")
 
 
@@ -66,7 +67,8 @@ def report(
     if not place.is_dir():
         raise BeaconError(f"cannot read {folder}: no such folder")
     page = place / "report.html" if out is None else Path(out)
-    check_writable(str(page))
+    check_page(page)
+    check_writable(str(page), [*place.glob("*.parquet"), place / "run.json", suite])
     results = Results.load(place)
     if suite is not None:
         _take_names(results.run, suite)
@@ -81,6 +83,13 @@ def report(
     _show(made, show_all)
     beside = "" if page_only else "; tables/ and plots/ beside it"
     say(one_line(f"wrote {page}{beside}"))
+
+
+def check_page(page: Path) -> None:
+    """Refuse a name of another kind of file: most likely it is one that must not be lost."""
+    is_device = page.exists() and not page.is_file()
+    if page.suffix.lower() not in PAGE_SUFFIXES and not is_device:
+        raise UsageError(f"expected -o FILE.html for the page, found {page}")
 
 
 def _take_names(run: dict[str, dict[str, dict[str, object]]], suite: str) -> None:
@@ -112,12 +121,9 @@ def _facts(made: Report, show_all: bool) -> dict[str, Any]:
 
 def _show(made: Report, show_all: bool) -> None:
     """Print the tables that matter most, or all."""
-    from rich.console import Console  # noqa: PLC0415
-
     from beacon.report.tables import as_rich  # noqa: PLC0415
 
-    console = Console(highlight=False)
     for section in made.sections:
         if show_all or section.key in TERMINAL_SECTIONS:
             for table in section.tables:
-                console.print(as_rich(table))
+                say_drawn(as_rich(table))

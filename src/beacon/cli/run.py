@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beacon.cli.collect_options import Jobs
-from beacon.cli.console import note, one_line, say, say_json
+from beacon.cli.console import note, one_line, say, say_drawn, say_json
 from beacon.cli.evaluate import results_folder
 from beacon.cli.options import SWITCH, Json, ModelFile, Quiet, at_least
 from beacon.cli.outputs import check_named
@@ -152,17 +152,14 @@ def _teller(json: bool, quiet: bool) -> Callable[[str], None]:
 
 
 def _show(job: Job) -> None:
-    from rich.console import Console  # noqa: PLC0415
-
     from beacon.evaluate.results import Results  # noqa: PLC0415
     from beacon.report.budgets import budget_table  # noqa: PLC0415
     from beacon.report.tables import as_rich  # noqa: PLC0415
 
     results = Results.load(job.folder)
-    console = Console(highlight=False)
     for kind in ("step", "second"):
         if results.budgets(kind):
-            console.print(as_rich(budget_table(results, results.networks[0], kind)))
+            say_drawn(as_rich(budget_table(results, results.networks[0], kind)))
     say(one_line(f"wrote {job.folder / 'report.html'}; the guide is {job.folder / 'guide'}"))
 
 

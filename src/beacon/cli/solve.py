@@ -13,10 +13,10 @@ from beacon.cli import solve_options as options
 from beacon.cli.answer import ManyAnswers, Output, as_json, say_answer, warn_if_impossible, write_answer
 from beacon.cli.console import note_if_slow, say_json
 from beacon.cli.evidence import read_queries
-from beacon.cli.guide_settings import check_guide_options, chosen_guide
+from beacon.cli.guide_settings import check_guide_options, chosen_guide, files_of_guide
 from beacon.cli.kernels import load_guided_kernels, load_kernels
 from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, Seed
-from beacon.cli.outputs import check_writable, solution_paths
+from beacon.cli.outputs import check_no_input, check_writable, solution_paths
 from beacon.cli.progress import ProgressBar
 from beacon.cli.search_settings import chosen_stop, chosen_strategy
 
@@ -84,7 +84,8 @@ def solve(
     guided = chosen_guide(guide, model, asked)
     strategy = chosen_strategy(method or guided.strategy, penalty_weight)
     queries = read_queries(model, evid or [], table or [], evidence or [])
-    output = Output(_solution_files(out, len(queries)), json, trace, show_all, quiet)
+    inputs = [model_file, *(evid or []), *(table or []), start, *files_of_guide(guide)]
+    output = Output(_solution_files(out, len(queries), inputs), json, trace, show_all, quiet)
     first = _read_start(start, model)
     if len(queries) == 1 and not quiet:
         warn_if_impossible(model, queries[0])
@@ -113,10 +114,12 @@ def solve(
             _solve_all(run, len(queries), output)
 
 
-def _solution_files(out: str | None, count: int) -> list[Path]:
+def _solution_files(out: str | None, count: int, inputs: list[str | Path | None]) -> list[Path]:
     files = [] if out is None else solution_paths(out, count)
     for file in files[:1]:  # the others are its neighbours
         check_writable(str(file))
+    for file in files:
+        check_no_input(str(file), inputs)
     return files
 
 

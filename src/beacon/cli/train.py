@@ -11,7 +11,7 @@ import typer
 
 from beacon.cli.console import note, one_line, say, say_json
 from beacon.cli.options import OUTPUT, Json, ModelFile, Quiet, Seed, at_least
-from beacon.cli.outputs import check_named
+from beacon.cli.outputs import check_named, check_no_input
 from beacon.cli.progress import ProgressBar
 from beacon.errors import BeaconError
 
@@ -110,6 +110,7 @@ def train(
 
     check_preset(preset)
     _check_folder(out)
+    check_no_input(f"{out}{UNFINISHED}", [model_file, queries_file, trajectories_file])
     model = read_model(model_file)
     queries = QuerySet.load(queries_file, model)
     check_torch()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from beacon.cli.console import say, say_json
+from beacon.cli.console import least_width, line_width, say, say_drawn, say_json
 from beacon.cli.kernels import load_guided_kernels, load_kernels
 from beacon.cli.options import DEFAULT_METHOD, Json, ModelFile, Quiet, Seed, at_least
 from beacon.cli.progress import ProgressBar
@@ -108,13 +108,12 @@ def _numbers(option: str, text: str, kind: Callable[[str], Number]) -> tuple[Num
 
 
 def _show(tuning: Tuning, folder: str) -> None:
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from beacon.cli.tune_table import tuning_table  # noqa: PLC0415
 
-    marks = [f"{mark:g} s" for mark in tuning.settings.seconds] or [f"{k:,}" for k in tuning.settings.steps]
-    table = Table("way to search", "queries", "rank", *marks, title="Mean best scores")
-    for row in tuning.table:
-        scores = [f"{score:.3f}" for score in row["scores"]]
-        table.add_row(row["trial"], str(row["queries"]), f"{row['rank']:.2f}", *scores)
-    Console(highlight=False).print(table)
+    names = [str(row["trial"]) for row in tuning.table]
+    table = tuning_table(tuning, names)
+    if least_width(table) > line_width():  # the names go where they have room
+        say("".join(f"{k:<2}  {name}\n" for k, name in enumerate(names, 1)))
+        table = tuning_table(tuning, [str(k) for k in range(1, len(names) + 1)], slim=True)
+    say_drawn(table)
     say(f"Rank: the share of the other ways that were ahead. {folder} is now used so: {tuning.best}.")

@@ -90,7 +90,7 @@ def uai(
     limits = Limits.of_environment(time, memory, seed)
     deadline = Deadline(limits.seconds)
     target = out if out is not None else f"{Path(model_file).name}.{TASK}"
-    check_writable(target)
+    check_writable(target, [model_file, evidence_file, query_file])
     with interrupted_by_signals(), memory_limit(limits.gigabytes):
         summary = _solved(model_file, evidence_file, Path(target), limits.seed, deadline, quiet)
     if json:
@@ -174,7 +174,7 @@ def _evidence(file: str, model: GraphicalModel) -> dict[int, int]:
     """The one query of a file; a file without a word in it observes nothing."""
     from beacon.cli.evidence import NO_FILE, read_queries  # noqa: PLC0415
 
-    if file == NO_FILE or (os.path.isfile(file) and not Path(file).read_bytes().strip()):
+    if file in ("", NO_FILE) or (os.path.isfile(file) and not Path(file).read_bytes().strip()):
         return {}
     queries = read_queries(model, [file], [], [])
     if len(queries) != 1:

@@ -233,7 +233,13 @@ class GraphicalModel:
         """The model with every log-potential multiplied by ``scale`` > 0: the same best assignments."""
         if not 0 < scale < math.inf:
             raise ModelError(f"scale must be a positive number; found {scale}")
-        factors = tuple(Factor(f.scope, f.log_table * scale) for f in self.factors)
+        with np.errstate(over="ignore"):  # told below, as an error
+            factors = tuple(Factor(f.scope, f.log_table * scale) for f in self.factors)
+        for index, (old, new) in enumerate(zip(self.factors, factors, strict=True)):
+            if (np.isfinite(old.log_table) & np.isinf(new.log_table)).any():
+                raise ModelError(
+                    f"scale {scale:g} is too large: a finite entry of factor {index} would become infinite"
+                )
         return GraphicalModel(self.names, self.labels, factors)
 
     def __reduce__(self) -> tuple[Any, ...]:
