@@ -13,6 +13,12 @@ class BeaconError(Exception):
     """
 
 
+def shown(found: object) -> str:
+    """What was found, for the one line of an error: an object whose text is long goes by its type."""
+    text = repr(found)
+    return text if len(text) <= 80 and "\n" not in text else f"an object of type {type(found).__name__}"
+
+
 class FormatError(BeaconError):
     """A file does not hold what its format says it should."""
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import beacon
@@ -136,3 +137,40 @@ def test_a_guide_of_states_is_asked_about_the_start_that_is_searched_from() -> N
     solved = solve_many(GRID, QUERIES, guide=CountingGuide(GRID), use=use, stop=STOP)
     assert [r.assignment.tolist() for r in solved] == [r.assignment.tolist() for r in batch.results]
     assert [r.trace.scores.tolist() for r in solved] == [r.trace.scores.tolist() for r in batch.results]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"model": "clinic.bif"}, r"read it: beacon.read_model\('clinic.bif'\)"),
+        ({"evidence": {"fever"}}, r"expected the evidence of a query as a mapping, .*; found {'fever'}"),
+        ({"stop": 100}, "expected a stop, such as .*; found 100"),
+        ({"seed": None}, "seed must be a whole number of at least 0; found None"),
+        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
+        ({"seed": 1.5}, "seed must be a whole number of at least 0; found 1.5"),
+    ],
+)
+@pytest.mark.parametrize("door", [solve, unguided.solve])
+def test_arguments_of_the_wrong_kind_are_refused(door: Any, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        door(**{"model": GRID, "stop": STOP, **arguments})
+
+
+@pytest.mark.parametrize("door", [solve_many, unguided.solve_many])
+@pytest.mark.parametrize("queries", ["patients.csv", None])
+def test_queries_of_the_wrong_kind_are_refused(door: Any, queries: Any) -> None:
+    with pytest.raises(UsageError, match=r"expected queries, found the path|expected a list of mappings"):
+        door(GRID, queries, stop=STOP)
+
+
+@pytest.mark.parametrize("door", [solve, unguided.solve])
+def test_a_row_of_a_table_is_a_query(door: Any) -> None:
+    frame = pd.DataFrame({"x_0_0": ["1", None], "x_1_1": [1.0, float("nan")]})
+    assert door(GRID, frame.iloc[0], stop=MaxSteps(5)).evidence == {0: 1, 7: 1}
+    assert door(GRID, frame.iloc[1], stop=MaxSteps(5)).evidence == {}
+
+
+def test_no_stop_is_the_default_with_a_guide_and_without() -> None:
+    observed = dict.fromkeys(range(36), 1)
+    for guide in (None, OracleGuide(GRID, np.ones(36, np.int64))):
+        assert solve(GRID, observed, guide=guide, stop=None).stop == "nothing to search"

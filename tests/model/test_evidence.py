@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from beacon.errors import EvidenceError
+from beacon.errors import EvidenceError, UsageError
+from beacon.model.data_frame import evidence_of_table
 from beacon.model.evidence import describe_impossible, impossible_factor, resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
 
@@ -34,6 +36,11 @@ def model() -> GraphicalModel:
         ({"days": 2, "fever": 0}, {0: 0, 1: 2}),
         ({np.int64(1): np.int64(2)}, {1: 2}),
         ({1: 2, 0: 1}, {0: 1, 1: 2}),
+        ({"fever": None, "days": "2"}, {1: 1}),
+        ({"fever": float("nan"), "days": pd.NA}, {}),
+        ({"fever": 1.0, "days": np.float32(2)}, {0: 1, 1: 2}),
+        ({"fever": True, "days": np.False_}, {0: 1, 1: 0}),
+        ((), {}),
     ],
 )
 def test_names_labels_and_indices_are_understood(model, evidence, resolved):
@@ -42,6 +49,53 @@ def test_names_labels_and_indices_are_understood(model, evidence, resolved):
 
 def test_a_label_wins_over_an_index(model):
     assert resolve_evidence(model, {"days": "1"}) == {1: 2}
+
+
+@pytest.mark.parametrize(
+    ("cells", "resolved"),
+    [
+        ({"fever": "yes"}, {0: 1}),
+        ({"fever": " yes ", "days": ""}, {0: 1}),
+        ({"days": 1, "fever": 0}, {0: 0, 1: 2}),  # a label wins, as in a table
+        ({"days": 1.0, "fever": np.nan}, {1: 2}),
+        ({"fever": None, "days": pd.NaT}, {}),
+        ({1: "3"}, {1: 0}),
+    ],
+)
+def test_a_row_of_a_table_means_what_it_means_in_the_table(model, cells, resolved):
+    assert resolve_evidence(model, pd.Series(cells)) == resolved
+
+
+def test_each_row_of_a_table_is_the_query_that_the_table_has_there(model):
+    frame = pd.DataFrame({"fever": ["yes", None, "no"], "days": [1.0, 3.0, np.nan]})
+    rows = [resolve_evidence(model, frame.iloc[k]) for k in range(3)]
+    assert rows == evidence_of_table(frame, model) == [{0: 1, 1: 2}, {1: 0}, {0: 0}]
+
+
+def test_a_row_may_have_a_variable_called_columns():
+    model = GraphicalModel.from_tables([2], [], ["columns"])
+    assert resolve_evidence(model, pd.Series({"columns": 1})) == {0: 1}
+
+
+@pytest.mark.parametrize(
+    "evidence", [{"fever"}, "fever=yes", ["fever"], ["ab"], [{"fever": 1, "days": 0}], 3]
+)
+def test_what_is_no_mapping_is_refused(model, evidence):
+    with pytest.raises(UsageError) as caught:
+        resolve_evidence(model, evidence)
+    assert str(caught.value) == (
+        f"expected the evidence of a query as a mapping, such as {{'fever': 'yes'}}; found {evidence!r}"
+    )
+
+
+def test_a_long_object_goes_by_its_type(model):
+    with pytest.raises(UsageError, match=r"found an object of type ndarray$"):
+        resolve_evidence(model, np.zeros((40, 3)))
+
+
+def test_a_whole_table_is_not_one_query(model):
+    with pytest.raises(UsageError, match=r"found a table \(DataFrame\); beacon.solve_many takes tables"):
+        resolve_evidence(model, pd.DataFrame({"fever": ["yes"]}))
 
 
 def test_evidence_comes_back_in_variable_order(model):
@@ -58,6 +112,9 @@ def test_evidence_comes_back_in_variable_order(model):
         ({-1: 0}, "variable indices are 0..1; found -1"),
         ({"fever": "maybe"}, "variable 'fever' has no value 'maybe'; its values are no, yes"),
         ({"fever": 2}, "variable 'fever' has values 0..1 (no, yes); found 2"),
+        ({"fever": 0.5}, "expected a label or value index of variable 'fever'; found 0.5"),
+        ({"fever": [1]}, "expected a label or value index of variable 'fever'; found [1]"),
+        ({None: 1}, "expected a variable by name or index; found None"),
         ({"fever": "-1"}, "variable 'fever' has no value '-1'; its values are no, yes"),
         (
             [("fever", "no"), (0, "yes")],

@@ -35,6 +35,12 @@ def queries(model) -> QuerySet:
 
 
 class TestQueries:
+    def test_the_path_of_a_model_is_refused(self):
+        with pytest.raises(
+            UsageError, match=r"found the path 'a.uai'; read it: beacon.read_model\('a.uai'\)"
+        ):
+            sample_queries("a.uai")
+
     def test_the_share_asked_for_is_within_its_bounds(self):
         model = ising_grid(20, 20)
         queries = sample_queries(model, 200, query_ratio=(0.8, 0.95))

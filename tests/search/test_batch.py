@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from beacon.errors import EvidenceError, ModelError, UsageError
@@ -167,6 +170,49 @@ def test_a_batch_of_no_queries_runs() -> None:
     batch = SearchBatch(COLORING, [])
     batch.run(10)
     assert batch.results == []
+    assert batch.assignments.shape == batch.best_assignments.shape == batch.observed.shape == (0, 40)
+    assert batch.gains.shape == (0, 120)
+    assert batch.best_scores.shape == (0,)
+    assert batch.assignments.dtype == batch.best_assignments.dtype == np.int64
+
+
+def test_a_table_is_a_search_per_row() -> None:
+    name = COLORING.names[3]
+    batch = SearchBatch(COLORING, pa.table({name: ["1", None, "2"]}))
+    assert batch.evidences == [{3: 1}, {}, {3: 2}]
+    assert batch.assignments[[0, 2], 3].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"queries": "queries.csv"}, "found the path 'queries.csv'; read it: .*read_evidence_table"),
+        ({"queries": None}, "expected a list of mappings, .*; found None"),
+        ({"model": "grid.uai"}, r"found the path 'grid.uai'; read it: beacon.read_model\('grid.uai'\)"),
+        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
+        ({"threads": "2"}, "threads must be at least 1; found '2'"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        SearchBatch(**{"model": COLORING, "queries": QUERIES, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ("5", "MaxSteps needs a number; found '5'"),
+        (2.5, "MaxSteps needs a whole number of steps; found 2.5"),
+        (-1, "MaxSteps needs a limit of 0 or more; found -1"),
+        (float("inf"), "the stop would never end a search"),
+    ],
+)
+def test_steps_that_cannot_be_made_are_refused_at_any_time(steps: Any, message: str) -> None:
+    batch = batch_of()
+    batch.run(7)
+    with pytest.raises(UsageError, match=message):
+        batch.run(steps)
+    assert [search.steps for search in batch.searches] == [7] * 5
 
 
 def test_mistakes_are_refused() -> None:

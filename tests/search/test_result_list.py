@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import beacon
-from beacon.formats.data_frame import evidence_of_table
+from beacon.model.data_frame import evidence_of_table
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.result_list import ResultList
 

@@ -175,6 +175,10 @@ def test_log_zero_must_lie_below_all_tables(log_zero: float) -> None:
         solve(model, log_zero=log_zero)
 
 
+def test_without_a_stop_the_default_holds() -> None:
+    assert solve(GRID, dict.fromkeys(range(64), 1), stop=None).stop == "nothing to search"
+
+
 def test_mistakes_are_refused_before_any_search() -> None:
     with pytest.raises(UsageError, match="threads must be at least 1; found 0"):
         solve_many(GRID, [{}], threads=0)

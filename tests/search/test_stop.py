@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +20,16 @@ from beacon.search.limits import TARGET, Limits
 from beacon.search.search import Search
 from beacon.search.solve import solve
 from beacon.search.state import SearchState
-from beacon.search.stop import MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
+from beacon.search.stop import (
+    DEFAULT_STOP,
+    MaxRuntime,
+    MaxSteps,
+    NoImprovement,
+    Stop,
+    TargetScore,
+    check_bounded,
+    stop_or_default,
+)
 from beacon.search.strategy import GlsPlus, Greedy, Strategy
 from tests.search.helpers import new_search
 
@@ -174,6 +185,56 @@ def test_no_improvement_in_nan_steps_is_refused() -> None:
 def test_a_target_that_is_not_a_number_is_refused() -> None:
     with pytest.raises(UsageError, match="TargetScore needs a number; found nan"):
         TargetScore(math.nan)
+
+
+@pytest.mark.parametrize("criterion", [MaxSteps, NoImprovement])
+@pytest.mark.parametrize("steps", [10.5, np.float32(1.5)])
+def test_a_part_of_a_step_is_refused(criterion: Callable[[float], Stop], steps: float) -> None:
+    with pytest.raises(
+        UsageError, match=f"{criterion.__name__} needs a whole number of steps; found {steps}"
+    ):
+        criterion(steps)
+
+
+@pytest.mark.parametrize("steps", [1000, 1e3, np.int64(1000), np.float64(1000)])
+def test_whole_numbers_of_any_kind_are_steps(steps: int) -> None:
+    assert MaxSteps(steps) == Stop(steps=1000)
+    assert NoImprovement(steps) == Stop(idle_steps=1000)
+    assert type(MaxSteps(steps).steps) is int
+
+
+def test_infinity_is_no_limit() -> None:
+    assert MaxSteps(math.inf) == NoImprovement(math.inf) == MaxRuntime(math.inf) == Stop()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("criterion", [MaxSteps, NoImprovement, MaxRuntime, TargetScore])
+@pytest.mark.parametrize("limit", ["10", None, [10], True])
+def test_what_is_no_number_is_refused(criterion: Callable[[object], Stop], limit: object) -> None:
+    with pytest.raises(UsageError) as caught:
+        criterion(limit)
+    assert str(caught.value) == f"{criterion.__name__} needs a number; found {limit!r}"
+
+
+def test_a_search_ends_even_if_a_limit_lies_within_a_step() -> None:
+    search = grid_search()
+    assert search.run(Stop(steps=10.5) | MaxRuntime(20)) == "steps"
+    assert search.steps == 11
+    idle = grid_search()
+    assert idle.run(Stop(idle_steps=10.5) | MaxRuntime(20)) == "no improvement"
+    assert idle.steps == idle.trace.steps[-1] + 11
+
+
+@pytest.mark.parametrize("stop", [100, 2.0, "1s", MaxSteps])
+def test_what_is_no_stop_is_refused(stop: Stop) -> None:
+    message = r"expected a stop, such as MaxSteps\(1000\) or MaxRuntime\(2.0\) \(seconds\); found "
+    for door in (check_bounded, stop_or_default, MaxSteps(5).__or__):
+        with pytest.raises(UsageError, match=message):
+            door(stop)
+
+
+def test_without_a_stop_a_search_ends_after_a_second() -> None:
+    assert stop_or_default(None) == DEFAULT_STOP == MaxRuntime(1.0)
+    assert stop_or_default(MaxSteps(3)) == MaxSteps(3)
 
 
 @dataclass(frozen=True)

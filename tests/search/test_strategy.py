@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,15 @@ from beacon.search.batch import SearchBatch
 from beacon.search.result import Result
 from beacon.search.solve import solve
 from beacon.search.stop import MaxRuntime, MaxSteps, TargetScore
-from beacon.search.strategy import STRATEGIES, GlsPlus, Greedy, default_penalty_weight, make_strategy
+from beacon.search.strategy import (
+    STRATEGIES,
+    Auto,
+    GlsPlus,
+    Greedy,
+    Tree,
+    default_penalty_weight,
+    make_strategy,
+)
 from tests.reference import Naive
 from tests.search.helpers import small_models, some_evidence
 
@@ -197,6 +206,28 @@ def test_smoothing_and_the_share_of_harvests_must_lie_between_zero_and_one(name:
 def test_intervals_must_not_be_negative(name: str, value: float) -> None:
     with pytest.raises(UsageError, match=f"{name} must be 0 or more; found {value}"):
         GlsPlus(**{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "message"),
+    [
+        (Auto, {"gls": "gls+"}, "gls needs settings, such as GlsPlus(); found 'gls+'"),
+        (Auto, {"tree": "tree"}, "tree needs settings, such as Tree(); found 'tree'"),
+        (Auto, {"gls": Greedy()}, "gls needs settings, such as GlsPlus(); found Greedy()"),
+        (Auto, {"tree": None}, "tree needs settings, such as Tree(); found None"),
+        (Auto, {"min_share": "0.1"}, "min_share needs a number; found '0.1'"),
+        (Auto, {"first_round": 0.5}, "first_round needs a whole number; found 0.5"),
+        (GlsPlus, {"penalty_weight": "2"}, "penalty_weight needs a number; found '2'"),
+        (GlsPlus, {"smoothing": None}, "smoothing needs a number; found None"),
+        (Tree, {"min_region": "8"}, "min_region needs a whole number; found '8'"),
+        (Tree, {"sweeps": 2.5}, "sweeps needs a whole number; found 2.5"),
+        (Tree, {"restart_idle": "never"}, "restart_idle needs a number; found 'never'"),
+    ],
+)
+def test_settings_of_the_wrong_kind_are_refused(kind: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        kind(**settings)
+    assert str(caught.value) == message
 
 
 def test_fitting_fills_in_the_penalty_weight_and_keeps_a_given_one() -> None:

@@ -45,6 +45,10 @@ def test_the_best_score_at_a_step_is_that_of_the_last_improvement_until_then() -
     assert small_trace().best_at(4) == -6
 
 
+def test_before_the_first_step_the_best_is_the_start() -> None:
+    assert small_trace().best_at([-1, -(10**9)]).tolist() == [-9, -9]
+
+
 def test_the_best_score_after_some_time_is_that_of_the_last_improvement_until_then() -> None:
     assert small_trace().best_after([-1.0, 0.0, 0.4, 0.5, 1.9, 2.0, 60]).tolist() == [
         -9,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from time import perf_counter
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from beacon.guide.guide import Guide, States
 from beacon.guide.scored import ScoredStarts, given_starts, scores_last
 from beacon.guide.use import GuideUse
-from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.queries import Queries, resolve_queries
 from beacon.search.batch import SearchBatch
 from beacon.search.floored import floored_scores
 from beacon.search.result import Result
@@ -35,7 +35,7 @@ class GuidedBatch:
     def __init__(
         self,
         model: GraphicalModel,
-        queries: Iterable[Evidence],
+        queries: Queries,
         guide: Guide,
         use: GuideUse,
         strategy: str | Strategy = "gls+",
@@ -56,7 +56,7 @@ class GuidedBatch:
         load_kernels(strategy, use)
         began = perf_counter()
         self.guide, self.use = guide, use
-        evidences = [resolve_evidence(model, query) for query in queries]
+        evidences = resolve_queries(model, queries)
         self.scores: NDArray[np.float32] | None = None
         self._scored: ScoredStarts | None = None
         if use.start == "guide":

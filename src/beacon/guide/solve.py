@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.formats.data_frame import evidence_of_table, is_table
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.guide import Guide
 from beacon.guide.guided_batch import GuidedBatch
 from beacon.guide.scored import given_starts, guided_start, scores_last
 from beacon.guide.use import GuideUse
-from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.checks import check_is_model, check_seed
+from beacon.model.evidence import Evidence
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.queries import Queries, resolve_queries
 from beacon.query.query_set import QuerySet
 from beacon.search import solve as unguided
 from beacon.search.fixed import as_fixed
@@ -28,14 +29,12 @@ from beacon.search.guided_run import GUIDED_STRATEGIES
 from beacon.search.result import Result
 from beacon.search.result_list import ResultList
 from beacon.search.search import Search
-from beacon.search.solve import DEFAULT_STOP
 from beacon.search.start import Start, first_assignments
-from beacon.search.stop import Stop
+from beacon.search.stop import DEFAULT_STOP, Stop, stop_or_default
 from beacon.search.strategy import Strategy
 
 AnyGuide = Guide | str | os.PathLike[str]
 GuidedStart = Literal["guide"] | Start
-Queries = Iterable[Evidence] | QuerySet | Any  # the last: a table
 
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
@@ -49,7 +48,7 @@ def solve(
     guide: AnyGuide | None = None,
     use: GuideUse | None = None,
     strategy: str | Strategy | None = None,
-    stop: Stop = DEFAULT_STOP,
+    stop: Stop | None = DEFAULT_STOP,
     start: GuidedStart | None = None,
     propagate: bool = True,
     seed: int = 0,
@@ -75,7 +74,7 @@ def solve(
     """
     (result,) = solve_many(
         model,
-        [evidence or {}],
+        [evidence],
         guide=guide,
         use=use,
         strategy=strategy,
@@ -92,12 +91,12 @@ def solve(
 
 def solve_many(
     model: GraphicalModel,
-    evidences: Queries,
+    evidences: Queries | QuerySet,
     *,
     guide: AnyGuide | None = None,
     use: GuideUse | None = None,
     strategy: str | Strategy | None = None,
-    stop: Stop = DEFAULT_STOP,
+    stop: Stop | None = DEFAULT_STOP,
     start: GuidedStart | None = None,
     propagate: bool = True,
     seed: int = 0,
@@ -109,7 +108,7 @@ def solve_many(
     """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
 
     ``evidences`` are mappings, a query set, or a table (of pandas, polars or Arrow, or columns by name) with
-    a column per variable and a row per query; see :func:`beacon.formats.data_frame.evidence_of_table`.
+    a column per variable and a row per query; see :func:`beacon.model.data_frame.evidence_of_table`.
     ``guide`` is a trained guide or its folder; ``use`` says what it is asked for (what tuning chose, or else
     where to begin). ``start`` is "random", "guide", an assignment for all or one for each query; it outranks
     ``use``. ``strategy`` is "auto" unless given; where the guide has a say in moves or restarts,
@@ -125,8 +124,9 @@ def solve_many(
     [500, 500]
     """
     queries = evidence_of_queries(model, evidences)
+    check_seed(seed)
     options: dict[str, Any] = {
-        "stop": stop,
+        "stop": stop_or_default(stop),
         "propagate": propagate,
         "seed": seed,
         "log_zero": log_zero,
@@ -148,14 +148,13 @@ def solve_many(
     return job.solve(queries)
 
 
-def evidence_of_queries(model: GraphicalModel, queries: Queries) -> list[dict[int, int]]:
+def evidence_of_queries(model: GraphicalModel, queries: Queries | QuerySet) -> list[dict[int, int]]:
     """The evidence of each query, whatever the queries come as."""
+    check_is_model(model)
     if isinstance(queries, QuerySet):
         queries.check_model(model)
         return [queries.evidence(query) for query in range(len(queries))]
-    if is_table(queries):
-        return evidence_of_table(queries, model)
-    return [resolve_evidence(model, evidence) for evidence in cast("Iterable[Evidence]", queries)]
+    return resolve_queries(model, queries)
 
 
 def _is_guide(start: GuidedStart | None) -> bool:

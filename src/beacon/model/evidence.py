@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import EvidenceError
+from beacon.errors import EvidenceError, UsageError, shown
+from beacon.model.cells import is_missing, texts_of
 from beacon.model.graphical_model import GraphicalModel
 
 Evidence = Mapping[str, str] | Mapping[int, int] | Mapping[str, int] | Mapping[str | int, str | int]
@@ -22,16 +24,18 @@ def resolve_evidence(
     """Turn evidence by name or index into variable index -> value index, in variable order.
 
     A string is looked up as a name (or label) first and as an index second; the same variable may occur
-    twice only with the same value.
+    twice only with the same value. Missing values (None, nan) are not observed. A row of a table, such as
+    pandas' ``frame.iloc[0]``, means what it means in the table.
     """
     if isinstance(evidence, dict) and _fits(model, evidence):
         return dict(sorted(evidence.items()))
-    pairs: Iterable[tuple[str | int, str | int]]
-    pairs = evidence.items() if isinstance(evidence, Mapping) else evidence or ()
+    by_cell = is_row(evidence)
     resolved: dict[int, int] = {}
-    for variable, value in pairs:
+    for variable, value in _pairs(evidence):
         i = resolve_variable(model, variable)
-        v = resolve_value(model, i, value)
+        v = resolve_cell(model, i, value) if by_cell or is_missing(value) else resolve_value(model, i, value)
+        if v is None:
+            continue
         if resolved.setdefault(i, v) != v:
             first, second = (model.labels[i][k] for k in (resolved[i], v))
             raise EvidenceError(
@@ -39,6 +43,36 @@ def resolve_evidence(
                 f"{first!r} and {second!r}"
             )
     return dict(sorted(resolved.items()))
+
+
+def is_row(evidence: object) -> bool:
+    """Is this a row of a table, such as pandas' ``frame.iloc[0]``, rather than a mapping or a whole table?"""
+    return hasattr(evidence, "items") and not isinstance(evidence, Mapping) and not _has_columns(evidence)
+
+
+def _has_columns(evidence: object) -> bool:
+    return hasattr(type(evidence), "columns")  # asked of the type: a row may have a variable of that name
+
+
+def _pairs(evidence: Any) -> Iterable[tuple[Any, Any]]:
+    """Variables and values of one query, whatever it comes as."""
+    if evidence is None:
+        return ()
+    if _has_columns(evidence):
+        raise UsageError(
+            f"expected the evidence of one query, found a table ({type(evidence).__name__}); "
+            "beacon.solve_many takes tables"
+        )
+    if hasattr(evidence, "items"):
+        pairs: Iterable[tuple[Any, Any]] = evidence.items()
+        return pairs
+    is_listed = isinstance(evidence, Iterable) and not isinstance(evidence, str)
+    listed = list(evidence) if is_listed else [evidence]
+    if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in listed):
+        return listed
+    raise UsageError(
+        f"expected the evidence of a query as a mapping, such as {{'fever': 'yes'}}; found {shown(evidence)}"
+    )
 
 
 def _fits(model: GraphicalModel, evidence: dict[Any, Any]) -> bool:
@@ -63,7 +97,7 @@ def resolve_variable(model: GraphicalModel, variable: str | int) -> int:
             return model.name_to_variable[variable]
         if not _is_index(variable):
             raise EvidenceError(f"no variable is called {variable!r}{_suggestion(variable, model.names)}")
-    index = int(variable)
+    index = _index(variable, "a variable by name or index")
     if not 0 <= index < model.num_variables:
         raise EvidenceError(f"variable indices are 0..{model.num_variables - 1}; found {index}")
     return index
@@ -79,13 +113,23 @@ def resolve_value(model: GraphicalModel, variable: int, value: str | int) -> int
             raise EvidenceError(
                 f"variable {model.names[variable]!r} has no value {value!r}; its values are {_listed(labels)}"
             )
-    index = int(value)
+    index = _index(value, f"a label or value index of variable {model.names[variable]!r}")
     if not 0 <= index < len(labels):
         raise EvidenceError(
             f"variable {model.names[variable]!r} has values 0..{len(labels) - 1} ({_listed(labels)}); "
             f"found {index}"
         )
     return index
+
+
+def resolve_cell(model: GraphicalModel, variable: int, cell: Any) -> int | None:
+    """Index of the value in a table's cell, as in a CSV table; None if the cell is as good as empty."""
+    texts = texts_of(cell)
+    if texts == [""]:
+        return None
+    labels = model.labels[variable]
+    text = next((text for text in texts if text in labels), texts[-1])
+    return resolve_value(model, variable, text)
 
 
 def impossible_factor(model: GraphicalModel, evidence: Mapping[int, int]) -> int | None:
@@ -109,6 +153,16 @@ def describe_impossible(model: GraphicalModel, factor: int, evidence: Mapping[in
         if i in evidence
     )
     return f"the evidence has probability zero: factor {factor} is zero for {observed or 'every assignment'}"
+
+
+def _index(given: Any, wanted: str) -> int:
+    """An index given as digits or as any kind of whole number."""
+    if isinstance(given, str | float | np.floating | np.bool_) and float(given).is_integer():
+        return int(given)
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise EvidenceError(f"expected {wanted}; found {shown(given)}") from None
 
 
 def _is_index(text: str) -> bool:

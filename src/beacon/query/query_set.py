@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, UsageError
+from beacon.model.checks import check_is_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.html_view import html_table
 from beacon.query.sampling import GibbsSettings, check_count, sample_assignments
@@ -160,6 +161,7 @@ def sample_queries(
     >>> len(queries), sorted(queries.evidence(0))[0] >= 0
     (5, True)
     """
+    check_is_model(model)
     check_count("count", count, 1)
     settings = QuerySettings(query_ratio, splits, gibbs or GibbsSettings())
     choices = np.flatnonzero(model.domain_sizes > 1)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.model.evidence import Evidence, observed_rows, resolve_evidence
+from beacon.model.checks import check_seed
+from beacon.model.evidence import observed_rows
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.queries import Queries, resolve_queries
 from beacon.search.guidance import Guidance, as_guidance, checked_scores
 from beacon.search.guided_run import check_can_be_guided
 from beacon.search.propagate import fixed_values
@@ -43,7 +45,7 @@ class SearchBatch:
     def __init__(
         self,
         model: GraphicalModel,
-        queries: Iterable[Evidence],
+        queries: Queries,
         strategy: str | Strategy = "gls+",
         start: Start = "random",
         seed: int = 0,
@@ -53,10 +55,14 @@ class SearchBatch:
         threads: int | None = None,
         yielding_start: bool = False,
     ) -> None:
-        """Place every search at its start; a ``yielding_start`` gives way to what the evidence implies."""
+        """Place every search at its start; ``queries`` are mappings, or a table with a row for each.
+
+        A ``yielding_start`` gives way to what the evidence implies.
+        """
+        self.evidences = resolve_queries(model, queries)
+        check_seed(seed)
         self.model = model
         self.flat = compile_model(model, log_zero)
-        self.evidences = [resolve_evidence(model, query) for query in queries]
         self.seed = seed
         self.threads = num_threads(threads)
         self.strategy = make_strategy(strategy).fitted(self.flat)
@@ -80,7 +86,9 @@ class SearchBatch:
         ``scores`` [queries, moves] are a guide's, fresh or from earlier states; ``weight`` is their share in
         the choice of moves, or a whole :class:`Guidance`. Only Greedy and GLS+ can be guided.
         """
-        stops = [MaxSteps(search.steps + steps) for search in self.searches]
+        more = MaxSteps(steps)
+        check_bounded(more)
+        stops = [Stop(steps=search.steps + more.steps) for search in self.searches]
         self.run_each(stops, scores, as_guidance(weight))
 
     def run_until(self, stop: Stop, scores: ArrayLike | None = None, weight: float | Guidance = 0.0) -> None:
@@ -121,7 +129,8 @@ class SearchBatch:
     @property
     def assignments(self) -> NDArray[np.int64]:
         """[queries, variables] where each search stands."""
-        return np.array([search.state.assignment for search in self.searches], dtype=np.int64)
+        rows = [search.state.assignment for search in self.searches]
+        return np.array(rows, dtype=np.int64).reshape(len(rows), self.model.num_variables)
 
     @cached_property
     def observed(self) -> NDArray[np.bool_]:
@@ -134,12 +143,14 @@ class SearchBatch:
 
         Moves of variables that are fixed, by evidence or by what it implies, have no meaning.
         """
-        return np.array([self._gains(search) for search in self.searches])
+        rows = [self._gains(search) for search in self.searches]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), self.flat.num_moves)
 
     @property
     def best_assignments(self) -> NDArray[np.int64]:
         """[queries, variables] the best assignment of each search."""
-        return np.array([search.best_assignment for search in self.searches])
+        rows = [search.best_assignment for search in self.searches]
+        return np.array(rows, dtype=np.int64).reshape(len(rows), self.model.num_variables)
 
     @property
     def best_scores(self) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError
+from beacon.errors import UsageError, shown
 from beacon.model.flat import FlatModel
 from beacon.search.costs import set_tops
 from beacon.search.fixed import Fixed, as_fixed, place
@@ -158,7 +159,8 @@ class Search:
         counters = self.state.counters[0]
         first_step, first_work, began = self.steps, self._work_done(), perf_counter()
         last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
-        limits = Limits(int(min(last_step, NO_LIMIT)), first_work + self._work, float(stop.target))
+        # rounded up: were it less than the limit, the kernel would stand still while the loop goes on
+        limits = Limits(math.ceil(min(last_step, NO_LIMIT)), first_work + self._work, float(stop.target))
         verdict = self._advance(limits)
         spent = max(perf_counter() - began, 1e-6)
         self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
@@ -183,6 +185,6 @@ def num_threads(threads: int | None) -> int:
     """The number of threads to use: as asked, or one per core that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
-        raise UsageError(f"threads must be at least 1; found {threads}")
-    return threads
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
+        raise UsageError(f"threads must be at least 1; found {shown(threads)}")
+    return int(threads)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from numpy.typing import ArrayLike
 
-from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.checks import check_seed
+from beacon.model.evidence import Evidence
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.queries import Queries, resolve_queries
 from beacon.search.batch import rows_of_scores
 from beacon.search.guidance import Guidance
 from beacon.search.propagate import fixed_values
@@ -18,11 +20,9 @@ from beacon.search.result import Result, checked_result
 from beacon.search.result_list import ResultList
 from beacon.search.search import Search, num_threads
 from beacon.search.start import Start, first_assignments
-from beacon.search.stop import MaxRuntime, Stop, check_bounded
+from beacon.search.stop import DEFAULT_STOP, Stop, stop_or_default
 from beacon.search.strategy import Strategy, make_strategy
 from beacon.search.warm_up import warm_up
-
-DEFAULT_STOP = MaxRuntime(1.0)
 
 
 def solve(
@@ -30,7 +30,7 @@ def solve(
     evidence: Evidence | None = None,
     *,
     strategy: str | Strategy = "auto",
-    stop: Stop = DEFAULT_STOP,
+    stop: Stop | None = DEFAULT_STOP,
     start: Start = "random",
     propagate: bool = True,
     seed: int = 0,
@@ -45,7 +45,7 @@ def solve(
     """
     (result,) = solve_many(
         model,
-        [evidence or {}],
+        [evidence],
         strategy=strategy,
         stop=stop,
         start=start,
@@ -60,10 +60,10 @@ def solve(
 
 def solve_many(
     model: GraphicalModel,
-    evidences: Iterable[Evidence],
+    evidences: Queries,
     *,
     strategy: str | Strategy = "auto",
-    stop: Stop = DEFAULT_STOP,
+    stop: Stop | None = DEFAULT_STOP,
     start: Start = "random",
     propagate: bool = True,
     seed: int = 0,
@@ -85,8 +85,9 @@ def solve_many(
     as ``guidance`` says; each query is charged the seconds that were spent on making them. A
     ``yielding_start``, such as a guide's, gives way to what the evidence implies.
     """
-    check_bounded(stop)
-    resolved = [resolve_evidence(model, evidence) for evidence in evidences]
+    resolved = resolve_queries(model, evidences)
+    check_seed(seed)
+    limits = stop_or_default(stop)
     starts = first_assignments(model, start, resolved)
     flat = compile_model(model, log_zero)
     plan = make_strategy(strategy).fitted(flat)
@@ -99,7 +100,7 @@ def solve_many(
         fixed = fixed_values(flat, evidence, None if yielding_start else first, propagate)
         search = Search(flat, fixed, plan, first, seed)
         search.charge(spent_seconds)
-        reason = search.run(stop, cancelled, on_improvement, rows[query], guidance)
+        reason = search.run(limits, cancelled, on_improvement, rows[query], guidance)
         return checked_result(model, evidence, search, seed, reason)
 
     with ThreadPoolExecutor(num_threads(threads)) as executor:

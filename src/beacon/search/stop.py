@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from beacon.errors import UsageError
+from beacon.errors import UsageError, shown
+from beacon.model.checks import check_is_number
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Stop:
 
     def __or__(self, other: Stop) -> Stop:
         """Stop when either would."""
+        check_is_stop(other)
         return Stop(
             min(self.steps, other.steps),
             min(self.seconds, other.seconds),
@@ -32,8 +34,17 @@ class Stop:
         return min(self.steps, self.seconds, self.idle_steps) < math.inf
 
 
+def check_is_stop(stop: object) -> None:
+    """Refuse a bare number, which might be steps or seconds, and all else that is no stop."""
+    if not isinstance(stop, Stop):
+        raise UsageError(
+            f"expected a stop, such as MaxSteps(1000) or MaxRuntime(2.0) (seconds); found {shown(stop)}"
+        )
+
+
 def check_bounded(stop: Stop) -> None:
     """Refuse a stop that may never come."""
+    check_is_stop(stop)
     if not stop.is_bounded:
         raise UsageError("the stop would never end a search; add MaxSteps, MaxRuntime or NoImprovement")
 
@@ -45,7 +56,7 @@ def MaxSteps(steps: int) -> Stop:  # noqa: N802 - reads as the name of a criteri
     >>> (beacon.MaxSteps(1000) | beacon.MaxRuntime(2.0)).steps  # whichever comes first
     1000
     """
-    return Stop(steps=_not_negative("MaxSteps", steps))
+    return Stop(steps=_whole("MaxSteps", steps))
 
 
 def MaxRuntime(seconds: float) -> Stop:  # noqa: N802
@@ -66,9 +77,10 @@ def NoImprovement(steps: int) -> Stop:  # noqa: N802
     >>> beacon.solve(ising_grid(4, 4), stop=beacon.NoImprovement(500)).stop
     'no improvement'
     """
+    check_is_number("NoImprovement", steps)
     if steps < 1:
         raise UsageError(f"NoImprovement needs at least 1 step; found {steps}")
-    return Stop(idle_steps=_not_negative("NoImprovement", steps))
+    return Stop(idle_steps=_whole("NoImprovement", steps))
 
 
 def TargetScore(score: float) -> Stop:  # noqa: N802
@@ -80,12 +92,34 @@ def TargetScore(score: float) -> Stop:  # noqa: N802
     >>> beacon.solve(ising_grid(4, 4), stop=stop).stop
     'target'
     """
+    check_is_number("TargetScore", score)
     if math.isnan(score):
         raise UsageError("TargetScore needs a number; found nan")
     return Stop(target=score)
 
 
+DEFAULT_STOP = Stop(seconds=1.0)
+
+
+def stop_or_default(stop: Stop | None) -> Stop:
+    """The stop that was asked for, checked; one second where none was."""
+    if stop is None:
+        return DEFAULT_STOP
+    check_bounded(stop)
+    return stop
+
+
+def _whole(criterion: str, limit: float) -> float:
+    """A number of steps; infinity for no limit."""
+    if _not_negative(criterion, limit) == math.inf:
+        return math.inf
+    if limit != int(limit):
+        raise UsageError(f"{criterion} needs a whole number of steps; found {limit}")
+    return int(limit)
+
+
 def _not_negative(criterion: str, limit: float) -> float:
+    check_is_number(criterion, limit)
     if not limit >= 0:
         raise UsageError(f"{criterion} needs a limit of 0 or more; found {limit}")
     return limit

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from beacon import plugins
-from beacon.errors import UsageError
+from beacon.errors import UsageError, shown
+from beacon.model.checks import check_is_number, check_is_whole
 from beacon.model.flat import FlatModel, once_per_model
 from beacon.plugins import installed_names, load_installed
 from beacon.search.auto import AutoConstants, run_auto
@@ -106,6 +107,10 @@ class GlsPlus:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
+        for name in ("smoothing", "smoothing_interval", "restart_interval", "restart_idle", "harvest_share"):
+            check_is_number(name, getattr(self, name))
+        if self.penalty_weight is not None:
+            check_is_number("penalty_weight", self.penalty_weight)
         if self.penalty_weight is not None and not 0 < self.penalty_weight < math.inf:
             raise UsageError(f"penalty_weight must be a positive number; found {self.penalty_weight}")
         for name in ("smoothing", "harvest_share"):
@@ -201,6 +206,9 @@ class Tree:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
+        for name in ("min_region", "max_region", "block_entries", "sweeps", "first_sweeps"):
+            check_is_whole(name, getattr(self, name))
+        check_is_number("restart_idle", self.restart_idle)
         if not 1 <= self.min_region <= self.max_region:
             raise UsageError(
                 f"regions need 1 ≤ min_region ≤ max_region; found {self.min_region} and {self.max_region}"
@@ -259,6 +267,13 @@ class Auto:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
+        for name, kind in (("gls", GlsPlus), ("tree", Tree)):
+            if not isinstance(getattr(self, name), kind):
+                found = shown(getattr(self, name))
+                raise UsageError(f"{name} needs settings, such as {kind.__name__}(); found {found}")
+        check_is_number("min_share", self.min_share)
+        if self.first_round is not None:
+            check_is_whole("first_round", self.first_round)
         if not 0 < self.min_share <= 0.5:
             raise UsageError(f"min_share must lie in 0..0.5, above 0; found {self.min_share}")
 

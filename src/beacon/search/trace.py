@@ -21,13 +21,17 @@ class Trace:
     zero_factors: NDArray[np.int64]
 
     def best_at(self, steps: ArrayLike) -> NDArray[np.float64]:
-        """The best floored score known after so many steps, exactly."""
-        return self.scores[np.searchsorted(self.steps, np.asarray(steps), side="right") - 1]
+        """The best floored score known after so many steps, exactly; before the first, the start's."""
+        return self._best(np.searchsorted(self.steps, np.asarray(steps), side="right"))
 
     def best_after(self, seconds: ArrayLike) -> NDArray[np.float64]:
         """The best floored score known after so many seconds (times are exact to a few milliseconds)."""
-        place = np.searchsorted(self.seconds, np.asarray(seconds), side="right") - 1
-        return self.scores[np.maximum(place, 0)]
+        return self._best(np.searchsorted(self.seconds, np.asarray(seconds), side="right"))
+
+    def _best(self, num_known: ArrayLike) -> NDArray[np.float64]:
+        """The score of the last improvement of those known; there is always the start."""
+        scores: NDArray[np.float64] = self.scores[np.maximum(np.asarray(num_known) - 1, 0)]
+        return scores
 
     def __len__(self) -> int:
         """Number of improvements, the start included."""

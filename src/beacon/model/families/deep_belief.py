@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
+from beacon.model.checks import check_seed
 from beacon.model.families.ising import coupling_factors, field_factors
-from beacon.model.families.settings import check_count, check_number, check_seed, check_size
+from beacon.model.families.settings import check_count, check_number, check_size
 from beacon.model.graphical_model import GraphicalModel
 
 

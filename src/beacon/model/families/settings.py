@@ -32,12 +32,6 @@ def check_range(name: str, low: float, high: float) -> None:
         raise UsageError(f"min_{name} must not exceed max_{name}; found {low!r} and {high!r}")
 
 
-def check_seed(seed: int) -> None:
-    """A seed numpy accepts."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise UsageError(f"seed must be a whole number of at least 0; found {seed!r}")
-
-
 def check_size(num_factors: int, num_entries: int) -> None:
     """Refuse a model that would not fit in memory before making any of it."""
     if num_factors > MAX_FACTORS:

@@ -11,7 +11,7 @@ import pytest
 import beacon
 from beacon.errors import EvidenceError
 from beacon.formats import read_evidence_table
-from beacon.formats.data_frame import evidence_of_table, is_table
+from beacon.model.data_frame import evidence_of_table, is_table
 from beacon.model.graphical_model import GraphicalModel
 
 NAN = float("nan")
@@ -107,6 +107,19 @@ def test_the_index_of_a_data_frame_is_no_variable(model: GraphicalModel) -> None
         ({"rain": ["yes"], "0": ["no"]}, "the columns 'rain' and '0' are the same variable"),
         ({"rain": ["yes", 1]}, "the table cannot be read: .*; a column needs cells of one kind"),
         ({"rain": ["yes"], "wet": []}, "the table cannot be read"),
+        (
+            pa.table({"rain": [[1], [2]]}),
+            "column 'rain': expected a label or a value index in each cell, found list<",
+        ),
+        (
+            {"rain": [{"a": 1}]},
+            "column 'rain': expected a label or a value index in each cell, found struct<",
+        ),
+        (
+            {"rain": "yes"},
+            "column 'rain': expected a list of cells, found 'yes'; if this is one query, use solve",
+        ),
+        ({"rain": 1}, "column 'rain': expected a list of cells, found 1"),
     ],
 )
 def test_errors_say_where(table: Any, message: str, model: GraphicalModel) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beacon.errors import EvidenceError
-from beacon.model.evidence import resolve_value, resolve_variable
+from beacon.model.evidence import resolve_cell, resolve_variable
 from beacon.model.graphical_model import GraphicalModel
 
 if TYPE_CHECKING:
@@ -38,8 +37,19 @@ def evidence_of_table(table: Any, model: GraphicalModel) -> list[dict[int, int]]
         if variable in titles:
             raise EvidenceError(f"the columns {titles[variable]!r} and {title!r} are the same variable")
         titles[variable] = title
+        _check_holds_cells(column, title)
         _enter(column, title, variable, model, evidences)
     return [dict(sorted(evidence.items())) for evidence in evidences]
+
+
+def _check_holds_cells(column: pa.ChunkedArray, title: str) -> None:
+    """Refuse columns of lists or of other things that have parts."""
+    from pyarrow import types  # noqa: PLC0415
+
+    if types.is_nested(column.type):
+        raise EvidenceError(
+            f"column {title!r}: expected a label or a value index in each cell, found {column.type}"
+        )
 
 
 def _as_arrow(table: Any) -> pa.Table:
@@ -47,6 +57,7 @@ def _as_arrow(table: Any) -> pa.Table:
 
     try:
         if isinstance(table, Mapping):
+            _check_has_columns(table)
             return pa.table({str(title): list(cells) for title, cells in table.items()})
         if hasattr(table, "__arrow_c_stream__"):
             return pa.table(table)
@@ -56,6 +67,16 @@ def _as_arrow(table: Any) -> pa.Table:
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise EvidenceError(f"the table cannot be read: {reason}; a column needs cells of one kind") from None
+
+
+def _check_has_columns(table: Mapping[Any, Any]) -> None:
+    """Refuse the evidence of one query where columns are expected."""
+    for title, cells in table.items():
+        if isinstance(cells, str | int | float):
+            raise EvidenceError(
+                f"column {title!r}: expected a list of cells, found {cells!r}; "
+                "if this is one query, use solve, or put it into a list"
+            )
 
 
 def _is_index(columns: pa.Table, title: str, model: GraphicalModel) -> bool:
@@ -75,30 +96,9 @@ def _enter(
         key = (type(cell), cell)  # else True would be 1
         if key not in value_of:
             try:
-                value_of[key] = _value(model, variable, cell)
+                value_of[key] = resolve_cell(model, variable, cell)
             except EvidenceError as error:
                 raise EvidenceError(f"row {row}, column {title!r}: {error}") from None
         value = value_of[key]
         if value is not None:
             evidences[row][variable] = value
-
-
-def _value(model: GraphicalModel, variable: int, cell: Any) -> int | None:
-    """The index of a cell's value; None if it is as good as empty."""
-    if isinstance(cell, float) and math.isnan(cell):
-        return None
-    labels = model.labels[variable]
-    texts = _texts(cell)
-    if texts == [""]:
-        return None
-    text = next((text for text in texts if text in labels), texts[-1])
-    return resolve_value(model, variable, text)
-
-
-def _texts(cell: Any) -> list[str]:
-    """How a cell could be written in a CSV table, the likeliest first."""
-    if isinstance(cell, bool):
-        return [str(cell), str(cell).upper(), str(cell).lower()]
-    if isinstance(cell, float) and cell.is_integer():  # whole numbers become floats where some are missing
-        return [str(cell), str(int(cell))]
-    return [str(cell).strip()]
