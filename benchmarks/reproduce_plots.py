@@ -17,6 +17,7 @@ COLUMNS = 5  # λ curves beside each other
 
 def draw(networks: Sequence[Results], out: Path) -> None:
     """Two heatmaps and two sheets of curves, as SVG."""
+    out.mkdir(parents=True, exist_ok=True)
     for strategy in ("greedy", "gls+"):
         name = strategy.replace("+", "")
         guided = common(networks, strategy, f"beacon-{strategy}")
