@@ -201,8 +201,10 @@ def test_smoothing_and_the_share_of_harvests_must_lie_between_zero_and_one(name:
         GlsPlus(**{name: value})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["smoothing_interval", "restart_interval", "restart_idle"])
-@pytest.mark.parametrize("value", [-1, math.nan])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("smoothing_interval", -1), ("restart_interval", -1), ("restart_idle", -1), ("restart_idle", math.nan)],
+)
 def test_intervals_must_not_be_negative(name: str, value: float) -> None:
     with pytest.raises(UsageError, match=f"{name} must be 0 or more; found {value}"):
         GlsPlus(**{name: value})  # type: ignore[arg-type]
@@ -218,6 +220,7 @@ def test_intervals_must_not_be_negative(name: str, value: float) -> None:
         (Auto, {"min_share": "0.1"}, "min_share needs a number; found '0.1'"),
         (Auto, {"first_round": 0.5}, "first_round needs a whole number; found 0.5"),
         (GlsPlus, {"penalty_weight": "2"}, "penalty_weight needs a number; found '2'"),
+        (GlsPlus, {"restart_interval": math.inf}, "restart_interval needs a whole number; found inf"),
         (GlsPlus, {"smoothing": None}, "smoothing needs a number; found None"),
         (Tree, {"min_region": "8"}, "min_region needs a whole number; found '8'"),
         (Tree, {"sweeps": 2.5}, "sweeps needs a whole number; found 2.5"),

@@ -107,8 +107,10 @@ class GlsPlus:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        for name in ("smoothing", "smoothing_interval", "restart_interval", "restart_idle", "harvest_share"):
+        for name in ("smoothing", "restart_idle", "harvest_share"):
             check_is_number(name, getattr(self, name))
+        for name in ("smoothing_interval", "restart_interval"):
+            check_is_whole(name, getattr(self, name))
         if self.penalty_weight is not None:
             check_is_number("penalty_weight", self.penalty_weight)
         if self.penalty_weight is not None and not 0 < self.penalty_weight < math.inf:
