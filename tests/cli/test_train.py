@@ -151,6 +151,17 @@ def test_wrong_use_is_one_line(files: Files, args: tuple, code: int, message: st
     assert message in outcome.error
 
 
+def test_a_guide_with_other_files_is_refused_before_any_work(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.guide.mkdir()
+    (files.guide / "guide.json").write_text("{}")
+    (files.guide / "thesis.txt").write_text("years of work")
+    monkeypatch.setattr("beacon.formats.read_model", pytest.fail)
+    outcome = files.train()
+    assert (outcome.code, "holds a guide and other files (thesis.txt)" in outcome.error) == (1, True)
+
+
 def test_a_folder_that_is_no_guide_is_not_overwritten(files: Files) -> None:
     files.guide.mkdir()
     (files.guide / "thesis.txt").write_text("years of work")

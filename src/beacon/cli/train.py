@@ -174,6 +174,8 @@ def check_device(device: str) -> None:
 
 def _check_folder(out: str) -> None:
     """Raise before the work if a guide cannot be written there."""
+    from beacon.guide.checkpoint import check_replaceable  # noqa: PLC0415
+
     check_named(out)
     place = Path(out)
     folder = place.parent
@@ -181,8 +183,7 @@ def _check_folder(out: str) -> None:
         raise BeaconError(f"cannot write {out}: there is no directory {folder}")
     if not os.access(folder, os.W_OK):
         raise BeaconError(f"cannot write {out}: permission denied")
-    if place.exists() and not (place / "guide.json").is_file() and (place.is_file() or any(place.iterdir())):
-        raise BeaconError(f"{out} exists and is no guide; choose another name, or remove it first")
+    check_replaceable(Path(os.path.realpath(place)))
 
 
 def _trajectories(

@@ -64,7 +64,7 @@ def save_checkpoint(
     given, and anything else that JSON can hold may come along. Tensors are numpy arrays (no bfloat16).
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing to its folder
-    _check_replaceable(target)
+    check_replaceable(target)
     weights = _weights_bytes(tensors)
     text = _facts_text(kind, weights, facts)
     temporary = target.with_name(f".{target.name}-{secrets.token_hex(8)}.tmp")
@@ -155,7 +155,7 @@ def damaged(path: AnyPath, what: str) -> FormatError:
     return FormatError(path, "", f"the guide is damaged ({what}); train it again with `beacon train`")
 
 
-def _check_replaceable(target: Path) -> None:
+def check_replaceable(target: Path) -> None:
     """Raise unless the path is free, an empty folder, or a guide and nothing but a guide."""
     if not target.exists():
         return
