@@ -19,11 +19,12 @@ from common import load, options
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.batch import SearchBatch
+from beacon.search.penalty_weight import default_penalty_weight
 from beacon.search.propagate import implied_values
 from beacon.search.result import Result
 from beacon.search.solve import solve
 from beacon.search.stop import MaxSteps
-from beacon.search.strategy import GlsPlus, default_penalty_weight
+from beacon.search.strategy import GlsPlus
 
 MODELS = (
     "BN_30",

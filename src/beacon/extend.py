@@ -14,9 +14,10 @@ from beacon.search.greedy import restart
 from beacon.search.jit import inlined, kernel
 from beacon.search.limits import EPSILON, OPTIMAL, RUNNING, STALLED, TARGET, Limits, may_continue, outcome
 from beacon.search.max_tree import tree_top
+from beacon.search.penalty_weight import default_penalty_weight
 from beacon.search.rng import random_below
 from beacon.search.state import SearchState, rebuild
-from beacon.search.strategy import Strategy, default_penalty_weight
+from beacon.search.strategy import Strategy
 
 __all__ = [
     "EPSILON",

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from beacon.model import families
-from beacon.search.auto import FADING, GLS, SLIGHT, TREE, _begin, _switch, run_auto
+from beacon.search.auto import FADING, GLS, SLIGHT, STALLED_ROUNDS, TREE, _begin, _switch, run_auto
 from beacon.search.limits import Limits
 from beacon.search.search import NO_LIMIT, Search
 from beacon.search.stop import MaxSteps
@@ -95,6 +95,22 @@ def test_slight_gains_move_the_shares_a_little() -> None:
     for gain in (0.0, 0.0, 0.0, slight / 9):
         pass_phase(search, auto, gain=gain)
     assert share(search) == pytest.approx(0.95 - 0.1 * 0.95, rel=1e-3)
+
+
+def test_when_both_stall_earlier_gains_are_forgotten_and_the_next_decides() -> None:
+    search, auto = begun()
+    for gain in (0.0, 0.0, 1e6, 0.0):  # GLS+ gains a lot in the second round
+        pass_phase(search, auto, gain=gain)
+    for _ in range(STALLED_ROUNDS - 1):
+        pass_phase(search, auto)
+        pass_phase(search, auto)
+    assert search.state.arms["gain"][GLS] > 1e5
+    pass_phase(search, auto)
+    pass_phase(search, auto)
+    assert (search.state.arms["gain"].tolist(), share(search)) == ([0.0, 0.0], 0.95)
+    pass_phase(search, auto)
+    pass_phase(search, auto, gain=1000.0)  # far less than before, but tree moves alone
+    assert share(search) < 0.1
 
 
 def test_equal_gains_for_equal_work_share_alike() -> None:

@@ -14,6 +14,7 @@ from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.batch import SearchBatch
+from beacon.search.penalty_weight import default_penalty_weight
 from beacon.search.result import Result
 from beacon.search.solve import solve
 from beacon.search.stop import MaxRuntime, MaxSteps, TargetScore
@@ -23,7 +24,6 @@ from beacon.search.strategy import (
     GlsPlus,
     Greedy,
     Tree,
-    default_penalty_weight,
     make_strategy,
 )
 from tests.reference import Naive
@@ -201,13 +201,11 @@ def test_smoothing_and_the_share_of_harvests_must_lie_between_zero_and_one(name:
         GlsPlus(**{name: value})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("smoothing_interval", -1), ("restart_interval", -1), ("restart_idle", -1), ("restart_idle", math.nan)],
-)
-def test_intervals_must_not_be_negative(name: str, value: float) -> None:
-    with pytest.raises(UsageError, match=f"{name} must be 0 or more; found {value}"):
-        GlsPlus(**{name: value})  # type: ignore[arg-type]
+@pytest.mark.parametrize("kind", [GlsPlus, Tree])
+@pytest.mark.parametrize("value", [-1, math.nan])
+def test_idleness_must_not_be_negative(kind: Any, value: float) -> None:
+    with pytest.raises(UsageError, match=f"restart_idle must be 0 or more; found {value}"):
+        kind(restart_idle=value)
 
 
 @pytest.mark.parametrize(
@@ -218,12 +216,21 @@ def test_intervals_must_not_be_negative(name: str, value: float) -> None:
         (Auto, {"gls": Greedy()}, "gls needs settings, such as GlsPlus(); found Greedy()"),
         (Auto, {"tree": None}, "tree needs settings, such as Tree(); found None"),
         (Auto, {"min_share": "0.1"}, "min_share needs a number; found '0.1'"),
-        (Auto, {"first_round": 0.5}, "first_round needs a whole number; found 0.5"),
+        (Auto, {"first_round": 0.5}, "first_round must be a whole number of at least 1; found 0.5"),
         (GlsPlus, {"penalty_weight": "2"}, "penalty_weight needs a number; found '2'"),
-        (GlsPlus, {"restart_interval": math.inf}, "restart_interval needs a whole number; found inf"),
+        (
+            GlsPlus,
+            {"restart_interval": math.inf},
+            "restart_interval must be a whole number of at least 0; found inf",
+        ),
+        (
+            GlsPlus,
+            {"smoothing_interval": -1},
+            "smoothing_interval must be a whole number of at least 0; found -1",
+        ),
         (GlsPlus, {"smoothing": None}, "smoothing needs a number; found None"),
-        (Tree, {"min_region": "8"}, "min_region needs a whole number; found '8'"),
-        (Tree, {"sweeps": 2.5}, "sweeps needs a whole number; found 2.5"),
+        (Tree, {"min_region": "8"}, "min_region must be a whole number of at least 1; found '8'"),
+        (Tree, {"sweeps": 2.5}, "sweeps must be a whole number of at least 1; found 2.5"),
         (Tree, {"restart_idle": "never"}, "restart_idle needs a number; found 'never'"),
     ],
 )

@@ -19,8 +19,9 @@ from beacon.learn.teacher import TeacherSettings
 from beacon.learn.train import check_preset
 from beacon.learn.training_settings import TrainingSettings
 from beacon.learn.tune import TuneSettings
+from beacon.model.checks import check_count
 from beacon.query.query_set import QuerySettings
-from beacon.query.sampling import GibbsSettings, check_count
+from beacon.query.sampling import GibbsSettings
 
 if TYPE_CHECKING:
     from beacon.learn.presets import Preset

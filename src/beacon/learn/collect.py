@@ -14,9 +14,9 @@ from beacon.learn.collector import Chunk, Collector, work_through
 from beacon.learn.parts import Parts
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
+from beacon.model.checks import check_count
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
-from beacon.query.sampling import check_count
 
 CHUNK_STEPS, CHUNK_SECONDS, MAX_CHUNK = 1_000_000, 2.0, 20  # what may be lost when a collection is killed
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
+from beacon.model.checks import check_count
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer
-from beacon.query.sampling import check_count
 from beacon.search.propagate import fixed_values
 from beacon.search.result import Result, checked_result
 from beacon.search.search import Search

@@ -26,8 +26,7 @@ def check_is_model(model: object) -> None:
 
 def check_seed(seed: object) -> None:
     """A seed numpy accepts."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise UsageError(f"seed must be a whole number of at least 0; found {shown(seed)}")
+    check_count("seed", seed, 0)
 
 
 def check_is_number(name: str, value: object) -> None:
@@ -36,7 +35,7 @@ def check_is_number(name: str, value: object) -> None:
         raise UsageError(f"{name} needs a number; found {shown(value)}")
 
 
-def check_is_whole(name: str, value: object) -> None:
-    """Refuse what is not an integer."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise UsageError(f"{name} needs a whole number; found {shown(value)}")
+def check_count(name: str, value: object, low: int) -> None:
+    """Raise unless the value is a whole number of at least ``low``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise UsageError(f"{name} must be a whole number of at least {low}; found {shown(value)}")

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, UsageError
-from beacon.model.checks import check_is_model
+from beacon.model.checks import check_count, check_is_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.html_view import html_table
-from beacon.query.sampling import GibbsSettings, check_count, sample_assignments
+from beacon.query.sampling import GibbsSettings, sample_assignments
 
 SPLITS = ("train", "validation", "test")
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.model.bayes import ancestral_order, child_of_factors
+from beacon.model.checks import check_count
 from beacon.model.graphical_model import GraphicalModel
 
 MAX_SAMPLED_VALUES = 250_000_000  # 2 GB
@@ -59,12 +60,6 @@ def sample_assignments(
     if children is not None:
         return _sample_ancestrally(model, children, count, seed)
     return _sample_by_gibbs(model, count, seed, gibbs or GibbsSettings())
-
-
-def check_count(name: str, value: int, low: int) -> None:
-    """Raise unless the value is a whole number of at least ``low``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise UsageError(f"{name} must be a whole number of at least {low}; found {value!r}")
 
 
 def _sample_ancestrally(

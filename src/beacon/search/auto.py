@@ -2,8 +2,8 @@
 
 In the first round both begin at the same assignment with the same work, and the one that gets further has
 the larger share. After each later round the shares follow what each has added to the best score per unit of
-work, with a floor for both. All is counted in work, not in seconds, so a seed gives the same search on every
-machine.
+work, with a floor for both; when both stall, what they have added before is forgotten. All is counted in
+work, not in seconds, so a seed gives the same search on every machine.
 
 Each has its own random stream, clocks and place. While GLS+ has the larger share it makes the very steps it
 would make alone, only a little later: where tree moves are of no use, they do little harm. (Its restarts
@@ -24,6 +24,7 @@ from beacon.search.tree import TreeConstants, run_tree
 
 GLS, TREE = 0, 1
 FADING = 0.9  # of older gains, a round
+STALLED_ROUNDS = 10  # without a gain: what was gained before no longer counts
 SLIGHT = 1e-4  # gains of this part of the score move the shares half as far as large ones
 
 
@@ -45,7 +46,6 @@ def _begin_phase(state: SearchState, constants: AutoConstants, arm: int) -> None
     share = counters["share"] if arm == GLS else 1.0 - counters["share"]
     counters["arm"] = arm
     counters["phase_end"] = counters["work"] + int(share * round_work) + 1
-    counters["phase_step"] = counters["steps"]
     counters["phase_work"] = counters["work"]
     counters["phase_score"] = floored_best(state)
 
@@ -60,6 +60,8 @@ def _credit(state: SearchState) -> None:
     counters = state.counters[0]
     arm = state.arms[counters["arm"]]
     gain = floored_best(state) - counters["phase_score"] if arm["work"] > 0 else 0.0
+    if gain > 0.0:
+        counters["idle_rounds"] = 0
     arm["gain"] = FADING * arm["gain"] + gain
     arm["work"] = FADING * arm["work"] + counters["work"] - counters["phase_work"]
 
@@ -91,8 +93,18 @@ def _fair_share(gls_rate: float, tree_rate: float) -> float:
 
 
 @inlined
+def _forget_if_stalled(state: SearchState) -> None:
+    """Early gains are so large that they would outweigh all later ones: let the next gain decide anew."""
+    state.counters[0]["idle_rounds"] += 1
+    if state.counters[0]["idle_rounds"] > STALLED_ROUNDS:
+        state.arms[GLS]["gain"] = 0.0
+        state.arms[TREE]["gain"] = 0.0
+
+
+@inlined
 def _share_out(state: SearchState, constants: AutoConstants, is_first: bool) -> None:
     """Move GLS+'s share of the next round towards what the arms' gains say, the more the larger they are."""
+    _forget_if_stalled(state)
     counters, gls, tree = state.counters[0], state.arms[GLS], state.arms[TREE]
     gain = max(0.0, gls["gain"]) + max(0.0, tree["gain"])
     if is_first:

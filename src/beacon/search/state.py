@@ -27,9 +27,9 @@ COUNTERS = np.dtype(
         ("arm", np.int64),  # automatic mix: which arm is at work
         ("share", np.float64),  # automatic mix: GLS+'s share of the work
         ("phase_end", np.int64),  # automatic mix: the work at which the arm gives way
-        ("phase_step", np.int64),  # automatic mix: the step at which it began
         ("phase_work", np.int64),  # automatic mix: the work at which it began
         ("phase_score", np.float64),  # automatic mix: the best score at which it began
+        ("idle_rounds", np.int64),  # automatic mix: rounds since the last gain
         ("gls_rebuilds", np.int64),  # automatic mix: ``num_rebuilds`` when GLS+ was last left
         ("is_fresh", np.bool_),  # tree moves: away from the best since a fresh start
         ("last_gain", np.int64),  # tree moves: the step of the last gain or fresh start

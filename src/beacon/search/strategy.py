@@ -6,18 +6,17 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
 from beacon import plugins
 from beacon.errors import UsageError, shown
-from beacon.model.checks import check_is_number, check_is_whole
-from beacon.model.flat import FlatModel, once_per_model
+from beacon.model.checks import check_count, check_is_number
+from beacon.model.flat import FlatModel
 from beacon.plugins import installed_names, load_installed
 from beacon.search.auto import AutoConstants, run_auto
 from beacon.search.block_state import MAX_BLOCK_ENTRIES
 from beacon.search.gls import GlsConstants, clear_penalties, run_gls
 from beacon.search.greedy import run_greedy
 from beacon.search.limits import Limits
+from beacon.search.penalty_weight import default_penalty_weight
 from beacon.search.state import SearchState
 from beacon.search.tree import TreeConstants, run_tree
 
@@ -110,7 +109,7 @@ class GlsPlus:
         for name in ("smoothing", "restart_idle", "harvest_share"):
             check_is_number(name, getattr(self, name))
         for name in ("smoothing_interval", "restart_interval"):
-            check_is_whole(name, getattr(self, name))
+            check_count(name, getattr(self, name), 0)
         if self.penalty_weight is not None:
             check_is_number("penalty_weight", self.penalty_weight)
         if self.penalty_weight is not None and not 0 < self.penalty_weight < math.inf:
@@ -118,9 +117,8 @@ class GlsPlus:
         for name in ("smoothing", "harvest_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name} must lie in 0..1; found {getattr(self, name)}")
-        for name in ("smoothing_interval", "restart_interval", "restart_idle"):
-            if not getattr(self, name) >= 0:
-                raise UsageError(f"{name} must be 0 or more; found {getattr(self, name)}")
+        if not self.restart_idle >= 0:
+            raise UsageError(f"restart_idle must be 0 or more; found {self.restart_idle}")
 
     @property
     def patience(self) -> float:
@@ -159,26 +157,6 @@ class GlsPlus:
         return run_gls(model, state, self.constants(model), limits)
 
 
-@once_per_model
-def default_penalty_weight(model: FlatModel) -> float:
-    """A typical range of the tables, less where variables have many factors; docs/gls.md has the figures.
-
-    Where a tenth of the tables or more have zeros, these hard constraints set the scale.
-    """
-    sizes = np.diff(model.table_starts)
-    starts = model.table_starts[:-1][sizes > 1]
-    if not len(starts):
-        return 1.0  # no table distinguishes anything: any weight will do
-    bounds = np.column_stack([starts, starts + sizes[sizes > 1]]).ravel()
-    padded = np.append(model.log_table, 0.0)  # reduceat wants every bound inside the array
-    lowest, highest = np.minimum.reduceat(padded, bounds)[::2], np.maximum.reduceat(padded, bounds)[::2]
-    ranges, is_hard = highest - lowest, lowest == model.log_zero
-    typical_range = float(np.sqrt(np.mean(ranges[is_hard] ** 2 if is_hard.mean() >= 0.1 else ranges**2)))
-    num_choices = int(np.count_nonzero(model.domain_sizes > 1))
-    factors_per_variable = len(model.scopes) / max(1, num_choices)
-    return typical_range * math.sqrt(min(1.0, 4 / max(1.0, factors_per_variable))) or 1.0
-
-
 @dataclass(frozen=True)
 class Tree:
     """Exact moves on blocks of bounded width, or on forests, in perturbed regions; see docs/strategies.md.
@@ -208,16 +186,17 @@ class Tree:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        for name in ("min_region", "max_region", "block_entries", "sweeps", "first_sweeps"):
-            check_is_whole(name, getattr(self, name))
+        for name in ("min_region", "max_region", "sweeps", "first_sweeps"):
+            check_count(name, getattr(self, name), 1)
+        check_count("block_entries", self.block_entries, 0)
         check_is_number("restart_idle", self.restart_idle)
-        if not 1 <= self.min_region <= self.max_region:
+        if self.min_region > self.max_region:
             raise UsageError(
-                f"regions need 1 ≤ min_region ≤ max_region; found {self.min_region} and {self.max_region}"
+                f"regions need min_region ≤ max_region; found {self.min_region} and {self.max_region}"
             )
-        if self.sweeps < 1 or self.first_sweeps < 1 or not self.restart_idle >= 0:
-            raise UsageError("tree moves need sweeps ≥ 1, first_sweeps ≥ 1 and restart_idle ≥ 0")
-        if not 0 <= self.block_entries <= MAX_BLOCK_ENTRIES:
+        if not self.restart_idle >= 0:
+            raise UsageError(f"restart_idle must be 0 or more; found {self.restart_idle}")
+        if self.block_entries > MAX_BLOCK_ENTRIES:
             raise UsageError(f"block_entries must lie in 0..{MAX_BLOCK_ENTRIES}; found {self.block_entries}")
 
     def fitted(self, model: FlatModel) -> Tree:
@@ -275,7 +254,7 @@ class Auto:
                 raise UsageError(f"{name} needs settings, such as {kind.__name__}(); found {found}")
         check_is_number("min_share", self.min_share)
         if self.first_round is not None:
-            check_is_whole("first_round", self.first_round)
+            check_count("first_round", self.first_round, 1)
         if not 0 < self.min_share <= 0.5:
             raise UsageError(f"min_share must lie in 0..0.5, above 0; found {self.min_share}")
 
