@@ -63,6 +63,17 @@ def test_max_runtime_stops_a_search_that_would_go_on_for_ever() -> None:
     assert 0 < search.seconds < 5
 
 
+@pytest.mark.parametrize("seconds", range(1, 9))
+def test_a_search_that_used_up_its_time_says_so_by_its_clock(
+    monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    times = iter(range(10**6))  # a clock that moves on whenever it is looked at
+    monkeypatch.setattr("beacon.search.search.perf_counter", lambda: next(times))
+    search = grid_search()
+    assert search.run(MaxRuntime(seconds), on_improvement=lambda _: None) == "seconds"
+    assert search.seconds >= seconds
+
+
 def test_max_runtime_counts_from_the_beginning_of_the_search() -> None:
     search = grid_search()
     search.run(MaxRuntime(0.02))

@@ -120,12 +120,13 @@ class Search:
         """
         began = perf_counter() - self.seconds
         self._heed(scores, guidance or Guidance())
-        while (reason := self._reason_to_stop(stop, cancelled, perf_counter() - began)) is None:
+        while (reason := self._reason_to_stop(stop, cancelled)) is None:
             known = len(self._recorder.chunks)
-            verdict = self._call_kernel(stop, stop.seconds - (perf_counter() - began))
+            verdict = self._call_kernel(stop)
             self.seconds = perf_counter() - began
             if on_improvement and len(self._recorder.chunks) > known:
                 on_improvement(self)
+                self.seconds = perf_counter() - began
             if verdict != RUNNING:
                 return REASONS[verdict]
             if self._is_stuck():
@@ -143,18 +144,18 @@ class Search:
             self._last_step, self._optima_then = steps, optima
         return optima - self._optima_then > self.strategy.patience
 
-    def _reason_to_stop(self, stop: Stop, cancelled: threading.Event | None, elapsed: float) -> str | None:
+    def _reason_to_stop(self, stop: Stop, cancelled: threading.Event | None) -> str | None:
         if not self.state.is_free.any():
             return "nothing to search"
         if self.steps >= stop.steps:
             return "steps"
-        if elapsed >= stop.seconds:
+        if self.seconds >= stop.seconds:
             return "seconds"
         if self.steps - self.state.counters[0]["best_step"] >= stop.idle_steps:
             return "no improvement"
         return "interrupted" if cancelled is not None and cancelled.is_set() else None
 
-    def _call_kernel(self, stop: Stop, seconds_left: float) -> int:
+    def _call_kernel(self, stop: Stop) -> int:
         """Run the kernel for a few milliseconds, and learn from it how much work that is."""
         counters = self.state.counters[0]
         first_step, first_work, began = self.steps, self._work_done(), perf_counter()
@@ -165,7 +166,7 @@ class Search:
         spent = max(perf_counter() - began, 1e-6)
         self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
         rate = (self._work_done() - first_work + 1) / spent
-        goal = min(CALL_SECONDS, max(seconds_left - spent, CALL_SECONDS / 10))
+        goal = min(CALL_SECONDS, max(stop.seconds - self.seconds - spent, CALL_SECONDS / 10))
         self._work = int(min(max(rate * goal, 1), 4 * self._work))
         return verdict
 
