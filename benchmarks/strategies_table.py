@@ -67,7 +67,10 @@ def _proofs(rows: Sequence[Row], network: str) -> str:
 
 
 def standing_table(rows: Sequence[Row]) -> str:
-    """How far a method is ahead of the best of some others, in per cent of the score; minus is behind."""
+    """How far a method is ahead of the best of others, in per cent of the score; minus is behind.
+
+    Others that were not measured are left out.
+    """
     marks = (1.0, 3.0, 10.0)
     pairs = [("tree", ("c++ tree",)), ("auto", ("gls+", "tree")), ("auto", ("toulbar2",))]
     heads = [f"{one} to {' or '.join(others)}, {mark:g} s" for one, others in pairs for mark in marks]
@@ -80,9 +83,10 @@ def standing_table(rows: Sequence[Row]) -> str:
 
 
 def _lead(scores: dict[str, NDArray[np.float64]], one: str, others: Sequence[str], mark: float) -> str:
-    if one not in scores or not all(other in scores for other in others):
+    measured = [other for other in others if other in scores]
+    if one not in scores or not measured:
         return "-"
-    best = max(mean_at(scores[other], mark) for other in others)
+    best = max(mean_at(scores[other], mark) for other in measured)
     lead = mean_at(scores[one], mark) - best
     if math.isnan(lead):
         return "-"

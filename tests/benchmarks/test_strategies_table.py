@@ -51,6 +51,13 @@ def test_the_lead_is_a_share_of_the_better_of_the_others() -> None:
     assert cells[5:8] == ["=", "-2.5000", "="]
 
 
+def test_the_lead_is_over_those_that_were_measured() -> None:
+    rows = [row("auto", 0, *[-99.0] * 5), row("gls+", 0, *[-100.0] * 5)]
+    (line,) = [line for line in table.standing_table(rows).splitlines() if line.startswith("| net |")]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[2:] == ["-"] * 3 + ["+1.0000"] * 3 + ["-"] * 3
+
+
 def test_proofs_are_counted() -> None:
     rows = [*ROWS[2:], row("toulbar2", 0, None, None, None, 5.0, 5.0) | {"proved": True}]
     assert "| net, 1 proved | toulbar2 | - | - | 5.000 (1) | 5.000 (1) |" in table.score_table(rows)
