@@ -132,7 +132,7 @@ def test_options_of_a_guide_need_one(files: Files, options: list[Any], message: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--lambda", 1.5], "the weight of a guide must lie in 0..1; found 1.5"),
+        (["--lambda", 1.5], "the weight of a guide must be a number from 0 to 1; found 1.5"),
         (["--refresh", -1], "--refresh must be at least 0; found -1"),
         (["--candidates", "few"], "candidates must be 'all' or 'improving'; found 'few'"),
         (["--restart-from", "here"], "restart_from must be 'random' or 'guide'; found 'here'"),

@@ -141,7 +141,7 @@ def test_a_walk_follows_the_very_search_that_is_measured() -> None:
 
 
 def test_batches_of_no_query_are_refused() -> None:
-    with pytest.raises(UsageError, match="batch_size must be 1 or more; found 0"):
+    with pytest.raises(UsageError, match="batch_size must be a whole number of at least 1; found 0"):
         guided(EVEN, batch_size=0)
 
 

@@ -105,7 +105,8 @@ def test_the_paper_network_has_about_four_million_weights_on_a_thousand_variable
     ("settings", "message"),
     [
         ({"embedding": 10, "heads": 4}, r"embedding \(10\) must be a multiple of heads \(4\)"),
-        ({"blocks": 0}, "blocks must be at least 1; found 0"),
+        ({"blocks": 0}, "blocks must be a whole number of at least 1; found 0"),
+        ({"width": 1.5}, "width must be a whole number of at least 1; found 1.5"),
         ({"dropout": 1.0}, "dropout must be a share, 0 ≤ dropout < 1; found 1.0"),
     ],
 )

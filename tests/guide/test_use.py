@@ -23,10 +23,10 @@ def test_by_default_the_guide_chooses_the_start_and_nothing_more() -> None:
     ("settings", "message"),
     [
         ({"start": "cold"}, "start must be 'random' or 'guide'; found 'cold'"),
-        ({"refresh": -1}, "refresh must be a whole number of steps, 0 or more; found -1"),
-        ({"refresh": 0.5}, "refresh must be a whole number of steps, 0 or more; found 0.5"),
+        ({"refresh": -1}, "refresh must be a whole number of at least 0; found -1"),
+        ({"refresh": 0.5}, "refresh must be a whole number of at least 0; found 0.5"),
         ({"refresh_growth": 0.5}, "refresh_growth must be 1 or more; found 0.5"),
-        ({"weight": 2}, "the weight of a guide must lie in 0..1; found 2"),
+        ({"weight": 2}, "the weight of a guide must be a number from 0 to 1; found 2"),
         ({"candidates": "few"}, "candidates must be 'all' or 'improving'; found 'few'"),
         ({"wieght": 0.5}, "guided search has no setting 'wieght'; did you mean 'weight'?"),
     ],

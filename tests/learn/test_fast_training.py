@@ -158,7 +158,7 @@ def test_both_splits_are_needed(splits: tuple[float, float, float]) -> None:
         ({"evidence_dropout": -0.1}, "evidence_dropout must be a share"),
         ({"learning_rate": 0}, "learning_rate must be a positive number; found 0"),
         ({"smoothing": float("nan")}, "smoothing must be a positive number; found nan"),
-        ({"weight_decay": -1}, "weight_decay must be 0 or more; found -1"),
+        ({"weight_decay": -1}, "weight_decay must be a number of at least 0; found -1"),
     ],
 )
 def test_wrong_settings_are_refused(setting: dict[str, Any], message: str) -> None:

@@ -265,10 +265,12 @@ def test_training_without_validation_queries_is_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"batch": 0}, "batch must be at least 1; found 0"),
-        ({"max_moves": 0}, "max_moves must be at least 1, or None for all; found 0"),
+        ({"batch": 0}, "batch must be a whole number of at least 1; found 0"),
+        ({"epochs": "5"}, "epochs must be a whole number of at least 1; found '5'"),
+        ({"max_moves": 0}, "max_moves must be a whole number of at least 1; found 0"),
         ({"learning_rate": float("nan")}, "learning_rate must be a positive number; found nan"),
         ({"decay": 1.5}, "decay must be a share"),
+        ({"decay": None}, "decay needs a number; found None"),
     ],
 )
 def test_settings_that_cannot_train_are_refused(settings: dict, message: str) -> None:

@@ -190,7 +190,7 @@ def test_a_table_is_a_search_per_row() -> None:
         ({"queries": None}, "expected a list of mappings, .*; found None"),
         ({"model": "grid.uai"}, r"found the path 'grid.uai'; read it: beacon.read_model\('grid.uai'\)"),
         ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
-        ({"threads": "2"}, "threads must be at least 1; found '2'"),
+        ({"threads": "2"}, "threads must be a whole number of at least 1; found '2'"),
     ],
 )
 def test_arguments_of_the_wrong_kind_are_refused(arguments: dict[str, Any], message: str) -> None:
@@ -216,7 +216,7 @@ def test_steps_that_cannot_be_made_are_refused_at_any_time(steps: Any, message: 
 
 
 def test_mistakes_are_refused() -> None:
-    with pytest.raises(UsageError, match="threads must be at least 1; found 0"):
+    with pytest.raises(UsageError, match="threads must be a whole number of at least 1; found 0"):
         batch_of(threads=0)
     with pytest.raises(EvidenceError, match=r"variable indices are 0\.\.39; found 40"):
         SearchBatch(COLORING, [{40: 0}])

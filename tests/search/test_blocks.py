@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -177,15 +176,10 @@ def test_ties_are_broken_at_random() -> None:
     assert ends == {(0, 0), (1, 1)}
 
 
-@pytest.mark.parametrize(
-    ("entries", "expected"),
-    [
-        (-1, "be a whole number of at least 0; found -1"),
-        (MAX_BLOCK_ENTRIES + 1, "lie in 0..16384; found 16385"),
-    ],
-)
-def test_a_size_of_tables_that_cannot_be_is_refused(entries: int, expected: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(f"block_entries must {expected}")):
+@pytest.mark.parametrize("entries", [-1, MAX_BLOCK_ENTRIES + 1])
+def test_a_size_of_tables_that_cannot_be_is_refused(entries: int) -> None:
+    expected = f"block_entries must be a whole number from 0 to {MAX_BLOCK_ENTRIES}; found {entries}"
+    with pytest.raises(UsageError, match=expected):
         Tree(block_entries=entries)
 
 

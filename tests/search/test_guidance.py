@@ -232,9 +232,10 @@ def test_strategies_that_cannot_be_guided_say_so(strategy: str) -> None:
 
 
 def test_mistakes_are_refused() -> None:
-    for weight in (-0.1, 1.5, float("nan")):
-        with pytest.raises(UsageError, match=rf"the weight of a guide must lie in 0..1; found {weight}"):
-            batch_of().run(10, SCORES, weight=weight)
+    for weight in (-0.1, 1.5, float("nan"), "0.5"):
+        message = f"the weight of a guide must be a number from 0 to 1; found {weight!r}"
+        with pytest.raises(UsageError, match=message):
+            batch_of().run(10, SCORES, weight=weight)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="stall must be 0 or more; found -1"):
         Guidance(stall=-1)
     with pytest.raises(UsageError, match="candidates must be 'all' or 'improving'; found 'best'"):

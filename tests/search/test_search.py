@@ -124,5 +124,5 @@ def test_the_number_of_threads_is_as_asked_or_one_per_core() -> None:
     assert num_threads(3) == 3
     assert num_threads(None) >= 1
     for wrong in (0, -2):
-        with pytest.raises(UsageError, match=f"threads must be at least 1; found {wrong}"):
+        with pytest.raises(UsageError, match=f"threads must be a whole number of at least 1; found {wrong}"):
             num_threads(wrong)

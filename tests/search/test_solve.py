@@ -180,7 +180,7 @@ def test_without_a_stop_the_default_holds() -> None:
 
 
 def test_mistakes_are_refused_before_any_search() -> None:
-    with pytest.raises(UsageError, match="threads must be at least 1; found 0"):
+    with pytest.raises(UsageError, match="threads must be a whole number of at least 1; found 0"):
         solve_many(GRID, [{}], threads=0)
     with pytest.raises(UsageError, match="no strategy is called 'best'"):
         solve(GRID, strategy="best")

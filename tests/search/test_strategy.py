@@ -197,7 +197,7 @@ def test_a_penalty_weight_must_be_positive(weight: float) -> None:
 @pytest.mark.parametrize("name", ["smoothing", "harvest_share"])
 @pytest.mark.parametrize("value", [-0.1, 1.01, math.nan])
 def test_smoothing_and_the_share_of_harvests_must_lie_between_zero_and_one(name: str, value: float) -> None:
-    with pytest.raises(UsageError, match=rf"{name} must lie in 0\.\.1; found {value}"):
+    with pytest.raises(UsageError, match=rf"{name} must be a number from 0 to 1; found {value}"):
         GlsPlus(**{name: value})  # type: ignore[arg-type]
 
 
@@ -217,7 +217,7 @@ def test_idleness_must_not_be_negative(kind: Any, value: float) -> None:
         (Auto, {"tree": None}, "tree needs settings, such as Tree(); found None"),
         (Auto, {"min_share": "0.1"}, "min_share needs a number; found '0.1'"),
         (Auto, {"first_round": 0.5}, "first_round must be a whole number of at least 1; found 0.5"),
-        (GlsPlus, {"penalty_weight": "2"}, "penalty_weight needs a number; found '2'"),
+        (GlsPlus, {"penalty_weight": "2"}, "penalty_weight must be a positive number; found '2'"),
         (
             GlsPlus,
             {"restart_interval": math.inf},
@@ -228,10 +228,10 @@ def test_idleness_must_not_be_negative(kind: Any, value: float) -> None:
             {"smoothing_interval": -1},
             "smoothing_interval must be a whole number of at least 0; found -1",
         ),
-        (GlsPlus, {"smoothing": None}, "smoothing needs a number; found None"),
+        (GlsPlus, {"smoothing": None}, "smoothing must be a number from 0 to 1; found None"),
         (Tree, {"min_region": "8"}, "min_region must be a whole number of at least 1; found '8'"),
         (Tree, {"sweeps": 2.5}, "sweeps must be a whole number of at least 1; found 2.5"),
-        (Tree, {"restart_idle": "never"}, "restart_idle needs a number; found 'never'"),
+        (Tree, {"restart_idle": "never"}, "restart_idle must be 0 or more; found 'never'"),
     ],
 )
 def test_settings_of_the_wrong_kind_are_refused(kind: Any, settings: dict[str, Any], message: str) -> None:

@@ -19,7 +19,7 @@ from beacon.learn.teacher import TeacherSettings
 from beacon.learn.train import check_preset
 from beacon.learn.training_settings import TrainingSettings
 from beacon.learn.tune import TuneSettings
-from beacon.model.checks import check_count
+from beacon.model.checks import check_count, check_seed
 from beacon.query.query_set import QuerySettings
 from beacon.query.sampling import GibbsSettings
 
@@ -117,7 +117,7 @@ def gathered(config: str | None, items: Sequence[str], options: Mapping[str, Any
 def seed_of(sections: Sections) -> int:
     """The seed outside of all sections; 0 if there is none."""
     given = checked("", sections.get("", {}), {"seed": Setting("seed", int, 0)})
-    check_count("seed", given.get("seed", 0), 0)
+    check_seed(given.get("seed", 0))
     return int(given.get("seed", 0))
 
 

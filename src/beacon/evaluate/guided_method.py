@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from beacon.errors import UsageError
 from beacon.evaluate.drift import Step
 from beacon.evaluate.engine_method import strategy_settings
 from beacon.evaluate.method import Budget, Network, Query, Run
@@ -17,6 +16,7 @@ from beacon.guide.guide import Guide, States
 from beacon.guide.guided_batch import GuidedBatch, load_kernels
 from beacon.guide.scored import LoneSearches, ScoredStarts, is_asked_first
 from beacon.guide.use import GuideUse
+from beacon.model.checks import check_count
 from beacon.search.stop import MaxRuntime, MaxSteps
 from beacon.search.strategy import Strategy
 
@@ -42,8 +42,7 @@ class GuidedMethod:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        if self.batch_size < 1:
-            raise UsageError(f"batch_size must be 1 or more; found {self.batch_size}")
+        check_count("batch_size", self.batch_size, 1)
 
     @property
     def weight(self) -> float | None:

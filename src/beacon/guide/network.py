@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  (its name everywhere)
 
 from beacon.errors import UsageError
+from beacon.model.checks import check_count, check_dropout
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,10 @@ class NetworkSettings:
     def __post_init__(self) -> None:
         """Check the sizes."""
         for name in ("embedding", "heads", "attention_layers", "width", "blocks"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1; found {getattr(self, name)}")
+            check_count(name, getattr(self, name), 1)
         if self.embedding % self.heads:
             raise UsageError(f"embedding ({self.embedding}) must be a multiple of heads ({self.heads})")
-        if not 0 <= self.dropout < 1:
-            raise UsageError(f"dropout must be a share, 0 ≤ dropout < 1; found {self.dropout}")
+        check_dropout("dropout", self.dropout)
 
 
 class Tables(NamedTuple):

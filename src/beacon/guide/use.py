@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from beacon.errors import UsageError
+from beacon.model.checks import check_at_least, check_count
 from beacon.search.guidance import Candidates, Guidance, RestartFrom
 
 StartFrom = Literal["random", "guide"]
@@ -45,10 +46,8 @@ class GuideUse:
         """Refuse settings that make no sense."""
         if self.start not in get_args(StartFrom):
             raise UsageError(f"start must be 'random' or 'guide'; found {self.start!r}")
-        if not isinstance(self.refresh, int) or self.refresh < 0:
-            raise UsageError(f"refresh must be a whole number of steps, 0 or more; found {self.refresh!r}")
-        if not self.refresh_growth >= 1:
-            raise UsageError(f"refresh_growth must be 1 or more; found {self.refresh_growth}")
+        check_count("refresh", self.refresh, 0)
+        check_at_least("refresh_growth", self.refresh_growth, 1)
         _ = self.guidance  # checks the rest
 
     @property

@@ -14,7 +14,7 @@ from beacon.learn.collector import Chunk, Collector, work_through
 from beacon.learn.parts import Parts
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
-from beacon.model.checks import check_count
+from beacon.model.checks import check_count, check_seed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 
@@ -95,7 +95,7 @@ def collect(
     (10, 16)
     """
     settings = settings or CollectSettings()
-    check_count("seed", seed, 0)
+    check_seed(seed)
     queries.check_model(model)
     teacher = Teacher(model, settings.teacher)
     facts = _facts(teacher, queries, settings, seed)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from beacon.errors import UsageError
+from beacon.model.checks import check_count, check_dropout, check_number, check_positive
 
 
 @dataclass(frozen=True)
@@ -32,14 +31,9 @@ class FastSettings:
     def __post_init__(self) -> None:
         """Check the ranges."""
         for name in ("width", "batch_size", "max_epochs", "patience"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise UsageError(f"{name} must be a whole number of at least 1; found {value!r}")
+            check_count(name, getattr(self, name), 1)
         for name in ("dropout", "evidence_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise UsageError(f"{name} must be a share, 0 ≤ {name} < 1; found {getattr(self, name)!r}")
+            check_dropout(name, getattr(self, name))
         for name in ("learning_rate", "smoothing"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise UsageError(f"{name} must be a positive number; found {getattr(self, name)!r}")
-        if not 0 <= self.weight_decay < math.inf:
-            raise UsageError(f"weight_decay must be 0 or more; found {self.weight_decay!r}")
+            check_positive(name, getattr(self, name))
+        check_number("weight_decay", self.weight_decay, 0)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.model.checks import check_count
+from beacon.model.checks import check_count, check_positive
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer
@@ -55,8 +55,8 @@ class TeacherSettings:
             raise UsageError(f"teacher methods are {', '.join(METHODS)}; found {self.method!r}")
         if self.steps is not None:
             check_count("teacher steps", self.steps, 1)
-        if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise UsageError(f"teacher seconds must be a positive number; found {self.seconds}")
+        if self.seconds is not None:
+            check_positive("teacher seconds", self.seconds)
         check_count("teacher runs", self.runs, 1)
         check_count("teacher restart_interval", self.restart_interval, 0)
 

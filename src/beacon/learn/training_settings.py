@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beacon.errors import UsageError
+from beacon.model.checks import check_count, check_is_number, check_positive
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,10 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         """Check the numbers."""
         for name in ("batch", "epochs", "patience", "states_per_query", "validation_states_per_query"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1; found {getattr(self, name)}")
-        if self.max_moves is not None and self.max_moves < 1:
-            raise UsageError(f"max_moves must be at least 1, or None for all; found {self.max_moves}")
-        if not 0 < self.learning_rate < float("inf"):
-            raise UsageError(f"learning_rate must be a positive number; found {self.learning_rate}")
+            check_count(name, getattr(self, name), 1)
+        if self.max_moves is not None:
+            check_count("max_moves", self.max_moves, 1)
+        check_positive("learning_rate", self.learning_rate)
+        check_is_number("decay", self.decay)
         if not 0 < self.decay <= 1:
             raise UsageError(f"decay must be a share, 0 < decay ≤ 1; found {self.decay}")

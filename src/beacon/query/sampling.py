@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.model.bayes import ancestral_order, child_of_factors
-from beacon.model.checks import check_count
+from beacon.model.checks import check_count, check_seed
 from beacon.model.graphical_model import GraphicalModel
 
 MAX_SAMPLED_VALUES = 250_000_000  # 2 GB
@@ -50,7 +50,7 @@ def sample_assignments(
     found.
     """
     check_count("count", count, 0)
-    check_count("seed", seed, 0)
+    check_seed(seed)
     if count * model.num_variables > MAX_SAMPLED_VALUES:
         raise UsageError(
             f"{count} samples of {model.num_variables} variables are too many to hold in memory; "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import UsageError
+from beacon.model.checks import check_at_least, check_number
 
 Candidates = Literal["all", "improving"]
 RestartFrom = Literal["random", "guide"]
@@ -37,10 +38,8 @@ class Guidance:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        if not 0 <= self.weight <= 1:
-            raise UsageError(f"the weight of a guide must lie in 0..1; found {self.weight}")
-        if not self.stall >= 0:
-            raise UsageError(f"stall must be 0 or more; found {self.stall}")
+        check_number("the weight of a guide", self.weight, 0, 1)
+        check_at_least("stall", self.stall, 0)
         for name, kind in (("candidates", Candidates), ("restart_from", RestartFrom)):
             if getattr(self, name) not in get_args(kind):
                 found = getattr(self, name)

@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError, shown
+from beacon.model.checks import check_count
 from beacon.model.flat import FlatModel
 from beacon.search.costs import set_tops
 from beacon.search.fixed import Fixed, as_fixed, place
@@ -186,6 +186,5 @@ def num_threads(threads: int | None) -> int:
     """The number of threads to use: as asked, or one per core that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
-        raise UsageError(f"threads must be at least 1; found {shown(threads)}")
+    check_count("threads", threads, 1)
     return int(threads)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from beacon import plugins
 from beacon.errors import UsageError, shown
-from beacon.model.checks import check_count, check_is_number
+from beacon.model.checks import check_at_least, check_count, check_is_number, check_number, check_positive
 from beacon.model.flat import FlatModel
 from beacon.plugins import installed_names, load_installed
 from beacon.search.auto import AutoConstants, run_auto
@@ -106,19 +106,13 @@ class GlsPlus:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        for name in ("smoothing", "restart_idle", "harvest_share"):
-            check_is_number(name, getattr(self, name))
+        if self.penalty_weight is not None:
+            check_positive("penalty_weight", self.penalty_weight)
+        for name in ("smoothing", "harvest_share"):
+            check_number(name, getattr(self, name), 0, 1)
         for name in ("smoothing_interval", "restart_interval"):
             check_count(name, getattr(self, name), 0)
-        if self.penalty_weight is not None:
-            check_is_number("penalty_weight", self.penalty_weight)
-        if self.penalty_weight is not None and not 0 < self.penalty_weight < math.inf:
-            raise UsageError(f"penalty_weight must be a positive number; found {self.penalty_weight}")
-        for name in ("smoothing", "harvest_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"{name} must lie in 0..1; found {getattr(self, name)}")
-        if not self.restart_idle >= 0:
-            raise UsageError(f"restart_idle must be 0 or more; found {self.restart_idle}")
+        check_at_least("restart_idle", self.restart_idle, 0)
 
     @property
     def patience(self) -> float:
@@ -188,16 +182,12 @@ class Tree:
         """Refuse settings that make no sense."""
         for name in ("min_region", "max_region", "sweeps", "first_sweeps"):
             check_count(name, getattr(self, name), 1)
-        check_count("block_entries", self.block_entries, 0)
-        check_is_number("restart_idle", self.restart_idle)
+        check_count("block_entries", self.block_entries, 0, MAX_BLOCK_ENTRIES)
+        check_at_least("restart_idle", self.restart_idle, 0)
         if self.min_region > self.max_region:
             raise UsageError(
                 f"regions need min_region ≤ max_region; found {self.min_region} and {self.max_region}"
             )
-        if not self.restart_idle >= 0:
-            raise UsageError(f"restart_idle must be 0 or more; found {self.restart_idle}")
-        if self.block_entries > MAX_BLOCK_ENTRIES:
-            raise UsageError(f"block_entries must lie in 0..{MAX_BLOCK_ENTRIES}; found {self.block_entries}")
 
     def fitted(self, model: FlatModel) -> Tree:
         """No setting depends on the model."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.model.checks import check_seed
+from beacon.model.checks import check_number, check_seed
 from beacon.model.families.ising import coupling_factors, field_factors
-from beacon.model.families.settings import check_count, check_number, check_size
+from beacon.model.families.settings import check_amount, check_size
 from beacon.model.graphical_model import GraphicalModel
 
 
@@ -51,12 +51,12 @@ def deep_belief_net(
 
 
 def _check_layers(width: int, height: int, hidden: Sequence[int]) -> None:
-    check_count("width", width, 1)
-    check_count("height", height, 1)
+    check_amount("width", width, 1)
+    check_amount("height", height, 1)
     if not isinstance(hidden, list | tuple) or not hidden:
         raise UsageError(f"hidden must list the size of at least one layer; found {hidden!r}")
     for size in hidden:
-        check_count("each size in hidden", size, 1)
+        check_amount("each size in hidden", size, 1)
     num_pairs = sum(a * b for a, b in pairwise([width * height, *hidden]))
     check_size(num_pairs + sum(hidden), 4 * num_pairs + 2 * sum(hidden))
 

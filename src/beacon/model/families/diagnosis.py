@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.model.checks import check_seed
-from beacon.model.families.settings import check_count, check_number, check_range, check_size
+from beacon.model.checks import check_number, check_seed
+from beacon.model.families.settings import check_amount, check_range, check_size
 from beacon.model.families.words import DISEASES, FINDINGS, first_names
 from beacon.model.graphical_model import Factor, GraphicalModel
 
@@ -31,10 +31,10 @@ def diagnosis(
     disease after another may set it off; the finding itself comes last and may also appear without a
     cause, with probability ``leak``. Priors of diseases are log-uniform between the two bounds.
     """
-    check_count("num_diseases", num_diseases, 1)
-    check_count("num_findings", num_findings, 1)
-    check_count("min_causes", min_causes, 1)
-    check_count("max_causes", max_causes, 1)
+    check_amount("num_diseases", num_diseases, 1)
+    check_amount("num_findings", num_findings, 1)
+    check_amount("min_causes", min_causes, 1)
+    check_amount("max_causes", max_causes, 1)
     check_range("causes", min_causes, max_causes)
     check_number("min_prior", min_prior, 1e-12, 1)
     check_number("max_prior", max_prior, 1e-12, 1)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.model.checks import check_seed
-from beacon.model.families.settings import check_count, check_number, check_size
+from beacon.model.checks import check_number, check_seed
+from beacon.model.families.settings import check_amount, check_size
 from beacon.model.graphical_model import Factor, GraphicalModel
 
 
@@ -25,8 +25,8 @@ def ising_grid(
     Couplings are uniform in [-coupling, coupling] and fields in [-field, field]; neighbours with a
     positive coupling want to be equal. ``wrap`` closes the grid to a torus.
     """
-    check_count("rows", rows, 1)
-    check_count("columns", columns, 1)
+    check_amount("rows", rows, 1)
+    check_amount("columns", columns, 1)
     check_number("coupling", coupling, 0)
     check_number("field", field, 0)
     check_seed(seed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.model.checks import check_seed
-from beacon.model.families.settings import check_count, check_number, check_size
+from beacon.model.checks import check_count, check_number, check_seed
+from beacon.model.families.settings import check_amount, check_size
 from beacon.model.graphical_model import Factor, GraphicalModel
 
 SIDES = ("paternal", "maternal")
@@ -29,9 +29,9 @@ def pedigree(
     have known phenotypes, taken from a simulation of the tree: a phenotype is a variable with that single
     value, and its factor is zero for alleles that do not show it.
     """
-    check_count("num_founders", num_founders, 2)
-    check_count("num_children", num_children, 0)
-    check_count("num_loci", num_loci, 1)
+    check_amount("num_founders", num_founders, 2)
+    check_amount("num_children", num_children, 0)
+    check_amount("num_loci", num_loci, 1)
     check_count("max_alleles", max_alleles, 2, 20)
     check_number("typed", typed, 0, 1)
     check_number("recombination", recombination, 0, 0.5)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.model.checks import check_seed
-from beacon.model.families.settings import check_count, check_number, check_size
+from beacon.model.checks import check_count, check_number, check_seed
+from beacon.model.families.settings import check_amount, check_size
 from beacon.model.graphical_model import GraphicalModel
 
 
@@ -26,7 +26,7 @@ def random_bayes_net(
     Domains have 2 to ``max_domain`` values. Each table entry is zero with probability ``zero_fraction``;
     one entry of every distribution always stays.
     """
-    check_count("num_variables", num_variables, 1)
+    check_amount("num_variables", num_variables, 1)
     check_count("max_parents", max_parents, 0, 20)
     check_count("max_domain", max_domain, 2, 1000)
     check_number("zero_fraction", zero_fraction, 0, 1)

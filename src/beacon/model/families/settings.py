@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
 from beacon.errors import UsageError
+from beacon.model.checks import check_count
 
 MAX_FACTORS = 2_000_000
 MAX_ENTRIES = 50_000_000
 
 
-def check_count(name: str, value: int, low: int, high: int = MAX_FACTORS) -> None:
-    """A whole number within bounds."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise UsageError(f"{name} must be a whole number from {low} to {high}; found {value!r}")
-
-
-def check_number(name: str, value: float, low: float, high: float = math.inf) -> None:
-    """A finite number within bounds."""
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not low <= value <= high:
-        bounds = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
-        raise UsageError(f"{name} must be a number {bounds}; found {value!r}")
+def check_amount(name: str, value: int, low: int) -> None:
+    """A whole number; no model has more of anything than it may have factors."""
+    check_count(name, value, low, MAX_FACTORS)
 
 
 def check_range(name: str, low: float, high: float) -> None:
