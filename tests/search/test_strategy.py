@@ -231,6 +231,7 @@ def test_idleness_must_not_be_negative(kind: Any, value: float) -> None:
         (GlsPlus, {"smoothing": None}, "smoothing must be a number from 0 to 1; found None"),
         (Tree, {"min_region": "8"}, "min_region must be a whole number of at least 1; found '8'"),
         (Tree, {"sweeps": 2.5}, "sweeps must be a whole number of at least 1; found 2.5"),
+        (Tree, {"acceptance": -1}, "acceptance must be 0 or more; found -1"),
         (Tree, {"restart_idle": "never"}, "restart_idle must be 0 or more; found 'never'"),
     ],
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.search.crossover import cross_with_best
 from beacon.search.forest import grow_forest
@@ -126,9 +128,11 @@ def test_a_forest_move_is_exact_on_any_model(model: GraphicalModel, seed: int) -
         Tree(min_region=2, max_region=5, restart_idle=3),
         Tree(min_region=2, max_region=5, restart_idle=3, block_entries=0),
         Tree(min_region=2, max_region=5, restart_idle=3, block_entries=16),
+        Tree(min_region=2, max_region=5, restart_idle=3, acceptance=0.5),
         Auto(),
+        Auto(tree=Tree(min_region=2, max_region=5, restart_idle=3, acceptance=0.5)),
     ],
-    ids=lambda s: f"{s.name} {s.block_entries}",
+    ids=lambda s: f"{s.name} {s.block_entries} {getattr(s, 'tree', s).acceptance}",
 )
 @pytest.mark.parametrize("name", MODELS)
 def test_the_search_keeps_its_books_and_finds_the_optimum(name: str, strategy: Tree | Auto) -> None:
@@ -146,6 +150,49 @@ def test_the_search_keeps_its_books_and_finds_the_optimum(name: str, strategy: T
         assert (search.best_zeros, -search.best_score) <= first
         zeros, score = naive.best()
         assert (naive.zeros(best), naive.score(best)) == (zeros, pytest.approx(score))
+
+
+def falls_of(acceptance: float, rounds: int = 400) -> list[float]:
+    """How far the score falls from one region to the next."""
+    model = families.ising_grid(rows=8, columns=8, wrap=True, seed=1)
+    tree = Tree(min_region=2, max_region=60, block_entries=4, acceptance=acceptance, restart_idle=0)
+    search = new_search(model, {}, tree)
+    search.run(MaxSteps(2000))
+    falls = []
+    for _ in range(rounds):
+        before = search.score
+        search.run(MaxSteps(search.steps + 1))  # a region is not interrupted
+        if search.score < before - 1e-9:
+            falls.append(before - search.score)
+    return falls
+
+
+def test_worse_outcomes_are_kept_only_if_asked_for_and_the_more_readily_the_larger_the_setting() -> None:
+    assert falls_of(0.0) == []
+    some, many, all_of_them = falls_of(2.0), falls_of(20.0), falls_of(math.inf)
+    assert 0 < len(some) < len(many) < len(all_of_them)
+    assert np.mean(some) < np.mean(many)
+
+
+def test_worse_outcomes_with_more_zero_factors_are_never_kept() -> None:
+    model = families.random_bayes_net(num_variables=30, zero_fraction=0.5, seed=3)
+    search = new_search(model, {}, Tree(min_region=2, max_region=10, acceptance=math.inf, restart_idle=0))
+    search.run(MaxSteps(500))
+    for _ in range(300):
+        before = search.zeros
+        search.run(MaxSteps(search.steps + 1))
+        assert search.zeros <= before
+
+
+@pytest.mark.parametrize("acceptance", [0.0, 20.0])
+def test_a_search_that_only_strays_and_returns_begins_afresh(acceptance: float) -> None:
+    model = families.ising_grid(rows=6, columns=6, wrap=True, seed=1)
+    tree = Tree(min_region=2, max_region=60, block_entries=4, acceptance=acceptance, restart_idle=20)
+    search, was_fresh = new_search(model, {}, tree), set()
+    for _ in range(2000):
+        search.run(MaxSteps(search.steps + 1))
+        was_fresh.add(bool(search.state.counters[0]["is_fresh"]))
+    assert was_fresh == {False, True}
 
 
 @settings(max_examples=40, deadline=None)

@@ -152,9 +152,11 @@ def _exchange(state: SearchState, old: int, new: int, by_itself: bool) -> None:
 
 
 @inlined
-def _turn_to_tree(model: FlatModel, state: SearchState) -> None:
+def _turn_to_tree(model: FlatModel, state: SearchState, by_itself: bool) -> None:
     """Stop GLS+'s clocks, and leave all that flips need as it is: tree moves want no more than scores."""
     counters = state.counters[0]
+    if not by_itself:
+        counters["lost"] = 0.0  # they begin at the best
     counters["next_harvest"] -= counters["work"]
     counters["last_restart"] = max(counters["best_step"], counters["last_restart"]) - counters["steps"]
     counters["last_gain"] += counters["steps"]
@@ -191,7 +193,7 @@ def _switch(model: FlatModel, state: SearchState, constants: AutoConstants) -> N
     by_itself = _stands_by_itself(state, new)
     _exchange(state, old, new, by_itself)
     if new == TREE:
-        _turn_to_tree(model, state)
+        _turn_to_tree(model, state, by_itself)
     else:
         _turn_to_gls(model, state, by_itself)
     note_all_changed(state)

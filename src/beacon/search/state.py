@@ -33,6 +33,7 @@ COUNTERS = np.dtype(
         ("gls_rebuilds", np.int64),  # automatic mix: ``num_rebuilds`` when GLS+ was last left
         ("is_fresh", np.bool_),  # tree moves: away from the best since a fresh start
         ("last_gain", np.int64),  # tree moves: the step of the last gain or fresh start
+        ("lost", np.float64),  # tree moves: how far below its height at the last gain the search has strayed
         ("log_zero", np.float64),  # what a zero factor counts in floored scores
         ("fixed_score", np.float64),  # sum of the non-zero factors that the search cannot change
         ("fixed_zeros", np.int64),  # zero factors that it cannot change

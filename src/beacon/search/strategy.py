@@ -170,6 +170,8 @@ class Tree:
     """Blocks or forests tried in each region."""
     first_sweeps: int = 6
     """Forests over all free variables at the beginning."""
+    acceptance: float = 0.0
+    """Keep an outcome of a region that is worse by x nats with probability exp(-x / acceptance); 0: never."""
     restart_idle: float = 10.0
     """Begin afresh after so many steps per free variable without a gain; 0: never."""
 
@@ -183,7 +185,8 @@ class Tree:
         for name in ("min_region", "max_region", "sweeps", "first_sweeps"):
             check_count(name, getattr(self, name), 1)
         check_count("block_entries", self.block_entries, 0, MAX_BLOCK_ENTRIES)
-        check_at_least("restart_idle", self.restart_idle, 0)
+        for name in ("acceptance", "restart_idle"):
+            check_at_least(name, getattr(self, name), 0)
         if self.min_region > self.max_region:
             raise UsageError(
                 f"regions need min_region ≤ max_region; found {self.min_region} and {self.max_region}"
@@ -208,6 +211,7 @@ class Tree:
             block_entries=self.block_entries,
             sweeps=self.sweeps,
             first_sweeps=self.first_sweeps,
+            acceptance=float(self.acceptance),
             restart_idle=float(self.restart_idle),
             hard_zero=model.hard_zero,
         )

@@ -49,6 +49,8 @@ class TreeConstants(NamedTuple):
     """Blocks or forests tried in each region."""
     first_sweeps: int
     """Forests over all free variables at the beginning."""
+    acceptance: float
+    """How readily worse outcomes of a region are kept, in nats; 0: never."""
     restart_idle: float
     """Begin afresh after so many steps per free variable without a gain; 0: never."""
     hard_zero: float
@@ -111,6 +113,25 @@ def _shake(model: FlatModel, state: SearchState, constants: TreeConstants, lengt
 
 
 @inlined
+def _is_kept(state: SearchState, constants: TreeConstants, gain: float) -> bool:
+    """Is an outcome with as many zero factors good enough? A worse one may be, as chance will have it."""
+    if gain >= -1e-12:
+        return True
+    return bool(constants.acceptance > 0.0 and _uniform(state) < math.exp(gain / constants.acceptance))
+
+
+@inlined
+def _note_progress(state: SearchState, gain: float, has_fewer_zeros: bool) -> None:
+    """Note when the search was last higher than ever on this course: to regain what was lost is no gain."""
+    counters = state.counters[0]
+    if has_fewer_zeros or gain > counters["lost"] + 1e-9:
+        counters["last_gain"] = counters["steps"]
+        counters["lost"] = 0.0
+    elif abs(gain) > 1e-9:
+        counters["lost"] = max(0.0, counters["lost"] - gain)
+
+
+@inlined
 def _improve_region(model: FlatModel, state: SearchState, constants: TreeConstants) -> None:
     """Perturb one region, sweep it, and keep the outcome if it is good enough."""
     counters, trees = state.counters[0], state.trees
@@ -127,9 +148,8 @@ def _improve_region(model: FlatModel, state: SearchState, constants: TreeConstan
     counters["local_optima"] += 1
     counters["work"] += links * (1 + constants.sweeps) // 2
     gain = new_total - total
-    if new_zeros < zeros or (new_zeros == zeros and gain >= -1e-12):
-        if new_zeros < zeros or gain > 1e-9:
-            counters["last_gain"] = counters["steps"]
+    if new_zeros < zeros or (new_zeros == zeros and _is_kept(state, constants, gain)):
+        _note_progress(state, gain, new_zeros < zeros)
         part["score"] += gain
         part["zeros"] += new_zeros - zeros
         for k in range(length):
@@ -164,6 +184,7 @@ def _change_course(model: FlatModel, state: SearchState) -> None:
         counters["sweeps"] = 0
     counters["is_fresh"] = not counters["is_fresh"]
     counters["last_gain"] = counters["steps"]
+    counters["lost"] = 0.0
 
 
 @kernel
