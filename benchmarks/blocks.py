@@ -13,10 +13,10 @@ from common import load, options
 from numpy.typing import NDArray
 
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search import search
-from beacon.search.solve import solve
-from beacon.search.stop import MaxRuntime
-from beacon.search.strategy import Auto, GlsPlus, Strategy, Tree
+from beacon.runner import search
+from beacon.runner.solve import solve
+from beacon.runner.stop import MaxRuntime
+from beacon.strategies.strategy import Auto, GlsPlus, Strategy, Tree
 
 MODELS = (
     "grid20x20.f5.wrap",

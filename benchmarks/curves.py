@@ -21,9 +21,9 @@ from toulbar2 import follow_toulbar2
 from beacon.formats import write_evidence, write_model
 from beacon.model.flat import DEFAULT_LOG_ZERO, compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search import search
-from beacon.search.solve import solve
-from beacon.search.stop import MaxRuntime, TargetScore
+from beacon.runner import search
+from beacon.runner.solve import solve
+from beacon.runner.stop import MaxRuntime, TargetScore
 
 TOLERANCE = 1e-3  # toulbar2 rounds every table entry to six decimals, the tree yardstick prints four
 GLS_SETTINGS = ("10", "1")  # penalty weight in nats, seed

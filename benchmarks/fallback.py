@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guide.checkpoint import load_guide
-from beacon.guide.scored import given_starts, guided_start
 from beacon.guide.trivial import OracleGuide
+from beacon.guided.guidance import Guidance
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
-from beacon.search.batch import SearchBatch
-from beacon.search.guidance import Guidance
-from beacon.search.stop import MaxSteps
-from beacon.search.trace import Trace
+from beacon.runner.batch import SearchBatch
+from beacon.runner.scored import given_starts, guided_start
+from beacon.runner.stop import MaxSteps
+from beacon.runner.trace import Trace
 
 MODELS = ("Promedas_60", "or_chain_89.fg", "BN_30", "pedigree18", "grid20x20.f5.wrap")
 STEPS = (500, 1000, 2000, 4000, 16000)

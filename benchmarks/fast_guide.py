@@ -19,17 +19,17 @@ from common import options
 from numpy.typing import NDArray
 
 from beacon.formats import read_model
-from beacon.guide.evidence_guide import EvidenceGuide
-from beacon.guide.scored import given_starts, guided_start
 from beacon.guide.trivial import FrequencyGuide
+from beacon.guided.evidence_guide import EvidenceGuide
 from beacon.learn.fast_settings import FastSettings
 from beacon.learn.fast_training import Examples, measured, train_fast
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
-from beacon.search.solve import solve_many
-from beacon.search.start import Start
-from beacon.search.stop import MaxSteps
+from beacon.runner.scored import given_starts, guided_start
+from beacon.runner.solve import solve_many
+from beacon.runner.start import Start
+from beacon.runner.stop import MaxSteps
 
 MODELS = (
     "BN_30",

@@ -18,13 +18,13 @@ from common import load, options
 
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.batch import SearchBatch
-from beacon.search.penalty_weight import default_penalty_weight
-from beacon.search.propagate import implied_values
-from beacon.search.result import Result
-from beacon.search.solve import solve
-from beacon.search.stop import MaxSteps
-from beacon.search.strategy import GlsPlus
+from beacon.reduce.propagate import implied_values
+from beacon.runner.batch import SearchBatch
+from beacon.runner.result import Result
+from beacon.runner.solve import solve
+from beacon.runner.stop import MaxSteps
+from beacon.strategies.gls.penalty_weight import default_penalty_weight
+from beacon.strategies.strategy import GlsPlus
 
 MODELS = (
     "BN_30",

@@ -12,11 +12,11 @@ import numpy as np
 from common import load, options
 from numpy.typing import NDArray
 
+from beacon.guided.guidance import Candidates, Guidance
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.batch import SearchBatch
-from beacon.search.guidance import Candidates, Guidance
-from beacon.search.solve import solve
-from beacon.search.stop import MaxSteps
+from beacon.runner.batch import SearchBatch
+from beacon.runner.solve import solve
+from beacon.runner.stop import MaxSteps
 
 MODELS = ("BN_30", "grid40x40.f10", "pedigree18", "Promedas_60", "le450_5a_3.wcsp", "rus_20_40_9_3")
 CANDIDATES: tuple[Candidates, ...] = ("improving", "all")

@@ -15,22 +15,22 @@ import numpy as np
 from common import options
 from numpy.typing import NDArray
 
-from beacon.evaluate.metrics import win_points
+from beacon.engine.core import SearchState
+from beacon.engine.limits import RUNNING, Limits, may_continue, outcome
+from beacon.evaluation.metrics import win_points
 from beacon.formats import read_model
 from beacon.guide.checkpoint import load_guide
-from beacon.guide.scored import given_starts, guided_start
+from beacon.jit import kernel
 from beacon.model.flat import FlatModel, compile_model
 from beacon.query.query_set import QuerySet
-from beacon.search import search as search_module
-from beacon.search.jit import kernel
-from beacon.search.limits import RUNNING, Limits, may_continue, outcome
-from beacon.search.propagate import fixed_values
-from beacon.search.rng import random_below
-from beacon.search.search import Search
-from beacon.search.state import SearchState
-from beacon.search.stop import MaxRuntime
-from beacon.search.strategy import Tree
-from beacon.search.tree import (
+from beacon.reduce.propagate import fixed_values
+from beacon.rng import random_below
+from beacon.runner import search as search_module
+from beacon.runner.scored import given_starts, guided_start
+from beacon.runner.search import Search
+from beacon.runner.stop import MaxRuntime
+from beacon.strategies.strategy import Tree
+from beacon.strategies.tree.kernel import (
     TreeConstants,
     _change_course,
     _improve_region,

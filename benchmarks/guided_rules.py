@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 from common import load, options
-from guided import imagined_scores
 
-from beacon.search.batch import SearchBatch
-from beacon.search.guidance import Guidance
-from beacon.search.solve import solve_many
-from beacon.search.stop import MaxSteps
+from beacon.guided.guidance import Guidance
+from beacon.runner.batch import SearchBatch
+from beacon.runner.solve import solve_many
+from beacon.runner.stop import MaxSteps
+from guided import imagined_scores
 
 MODELS = ("BN_30", "grid40x40.f10", "pedigree18", "le450_5a_3.wcsp")
 BUDGETS = (500, 1000, 2000, 4000, 16000)

@@ -15,12 +15,12 @@ from toulbar2 import solve_with_toulbar2
 from beacon.model.evidence import Evidence
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.propagate import with_implied
-from beacon.search.search import Search
-from beacon.search.solve import solve_many
-from beacon.search.stop import MaxRuntime, MaxSteps
-from beacon.search.strategy import GlsPlus, Strategy, make_strategy
-from beacon.search.warm_up import warm_up
+from beacon.reduce.propagate import with_implied
+from beacon.runner.search import Search
+from beacon.runner.solve import solve_many
+from beacon.runner.stop import MaxRuntime, MaxSteps
+from beacon.runner.warm_up import warm_up
+from beacon.strategies.strategy import GlsPlus, Strategy, make_strategy
 
 SLICE = 10_000  # steps between two looks at the processor's clock
 

@@ -15,9 +15,8 @@ from common import options
 from numpy.typing import NDArray
 
 from beacon.formats import read_model
-from beacon.guide.guide import Guide, StateBatch
-from beacon.guide.guided_batch import GuidedBatch
-from beacon.guide.use import GuideUse
+from beacon.guided.guide import Guide, StateBatch
+from beacon.guided.use import GuideUse
 from beacon.learn.attention_training import train_attention
 from beacon.learn.collect import CollectSettings, collect
 from beacon.learn.presets import PRESETS
@@ -25,7 +24,8 @@ from beacon.learn.teacher import TeacherSettings
 from beacon.model.families import demo_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
-from beacon.search.stop import MaxSteps
+from beacon.runner.guided_batch import GuidedBatch
+from beacon.runner.stop import MaxSteps
 
 MODELS = ("demo", "grid20x20.f5.wrap", "pedigree18")
 STEPS = (100, 200, 500, 1000, 2000)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from reproduce_results import PAPER_STEPS, STEPS, Results, common, label
 
-from beacon.evaluate.metrics import win_percentage
+from beacon.evaluation.metrics import win_percentage
 from beacon.report.plots import plot_win_heatmap
 
 COLUMNS = 5  # λ curves beside each other

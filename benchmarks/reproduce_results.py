@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from beacon.evaluate.suite import SuiteNetwork, load_suite
+from beacon.evaluation.suite import SuiteNetwork, load_suite
 
 SUITE = Path(__file__).with_name("paper.toml")
 STEPS = (100, 200, 500, 1000, 2000, 4000)

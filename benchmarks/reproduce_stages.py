@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from benchmarks.reproduce_workshop import EXACT_QUERIES, LONG_QUERIES, STEPS, Drift, Workshop
 
-from beacon.evaluate.engine_method import EngineMethod
-from beacon.evaluate.guided_method import GuidedMethod
-from beacon.evaluate.method import Budget, Method
-from beacon.evaluate.peer_method import PeerMethod
-from beacon.evaluate.protocol import queries_of
-from beacon.evaluate.records import make_record, record_store
+from beacon.evaluation.engine_method import EngineMethod
+from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.method import Budget, Method
+from beacon.evaluation.peer_method import PeerMethod
+from beacon.evaluation.protocol import queries_of
+from beacon.evaluation.records import make_record, record_store
 from beacon.guide.checkpoint import load_guide
-from beacon.guide.solve import default_strategy, tuned_use
-from beacon.guide.use import GuideUse
+from beacon.guided.use import GuideUse
 from beacon.learn.tune import Trial, mean_ranks, paper_trials, tune
 from beacon.peers.peer import find_peer
 from beacon.query.query_set import SPLITS, sample_queries
-from beacon.search.stop import MaxSteps
-from beacon.search.strategy import make_strategy
+from beacon.runner.stop import MaxSteps
+from beacon.solver import default_strategy, tuned_use
+from beacon.strategies.strategy import make_strategy
 
 SHARDS = 4
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)

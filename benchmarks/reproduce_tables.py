@@ -15,8 +15,8 @@ from reproduce_plots import draw
 from reproduce_results import PAPER_STEPS, STEPS, Results, Row, common, label, load_networks, suite
 from reproduce_workshop import EXACT_QUERIES, LONG_QUERIES
 
-from beacon.evaluate.metrics import improvements as improvement_of_each
-from beacon.evaluate.metrics import win_percentage
+from beacon.evaluation.metrics import improvements as improvement_of_each
+from beacon.evaluation.metrics import win_percentage
 
 GUIDED = (
     ("beacon-gls+", "every step"),

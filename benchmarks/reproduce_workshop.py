@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.evaluate.method import Budget, Method, Network
-from beacon.evaluate.protocol import Plan, evaluate_network
-from beacon.evaluate.records import record_store
+from beacon.evaluation.method import Budget, Method, Network
+from beacon.evaluation.protocol import Plan, evaluate_network
+from beacon.evaluation.records import record_store
 from beacon.formats import read_model
 from beacon.guide.checkpoint import load_guide
 from beacon.learn.trajectories import Trajectories

@@ -16,11 +16,11 @@ from beacon.guide.fast_guide import FastGuide, FastWeights
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.propagate import implied_values
-from beacon.search.search import Search
-from beacon.search.stop import MaxSteps
-from beacon.search.strategy import STRATEGIES, make_strategy
-from beacon.search.warm_up import warm_up
+from beacon.reduce.propagate import implied_values
+from beacon.runner.search import Search
+from beacon.runner.stop import MaxSteps
+from beacon.runner.warm_up import warm_up
+from beacon.strategies.strategy import STRATEGIES, make_strategy
 
 STEPS = 50_000
 ROUNDS = 5

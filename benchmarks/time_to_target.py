@@ -15,19 +15,18 @@ import numpy as np
 from common import options
 from numpy.typing import NDArray
 
-from beacon.evaluate import engine_method, guided_method
-from beacon.evaluate.engine_method import EngineMethod
-from beacon.evaluate.guided_method import GuidedMethod
-from beacon.evaluate.method import Budget, Method, Network, Run
-from beacon.evaluate.protocol import queries_of
+from beacon.evaluation import engine_method, guided_method
+from beacon.evaluation.engine_method import EngineMethod
+from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.method import Budget, Method, Network, Run
+from beacon.evaluation.protocol import queries_of
 from beacon.formats import read_model
-from beacon.guide import guided_batch, scored
 from beacon.guide.checkpoint import load_guide
-from beacon.guide.solve import default_strategy, tuned_use
 from beacon.model.flat import compile_model
 from beacon.query.query_set import QuerySet
-from beacon.search import search
-from beacon.search.strategy import make_strategy
+from beacon.runner import guided_batch, scored, search
+from beacon.solver import default_strategy, tuned_use
+from beacon.strategies.strategy import make_strategy
 
 MODELS = (
     "BN_30",

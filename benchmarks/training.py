@@ -25,11 +25,11 @@ import torch
 import beacon
 from beacon.formats import read_model
 from beacon.guide.device import choose_device
-from beacon.guide.guide import Guide, States
 from beacon.guide.measure import move_loss, top_move_accuracy
-from beacon.guide.moves import Moves
 from beacon.guide.network import NetworkSettings
 from beacon.guide.trivial import FrequencyGuide
+from beacon.guided.guide import Guide, States
+from beacon.guided.moves import Moves
 from beacon.learn.attention_training import train_attention
 from beacon.learn.dataset import TrajectoryStates
 from beacon.learn.fast_training import train_fast

@@ -15,14 +15,14 @@ from new_strategy import Annealing
 import beacon
 from beacon import extend, plugins
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.evaluate.catalog import check_names
+from beacon.evaluation.catalog import check_names
 from beacon.guide.checkpoint import update_tuned
-from beacon.guide.solve import default_strategy, tuned_use
 from beacon.model.families import ising_grid
-from beacon.search.strategy import make_strategy, strategy_names
+from beacon.solver import default_strategy, tuned_use
+from beacon.strategies.strategy import make_strategy, strategy_names
 from tests.cli.helpers import run
+from tests.engine.helpers import small_models, some_evidence
 from tests.reference import Naive, assignments
-from tests.search.helpers import small_models, some_evidence
 
 MODELS = small_models()
 POINTS = {plugins.STRATEGIES: {"annealing": Annealing}, plugins.GUIDES: {"neighbours": NeighbourGuide}}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import beacon
-from beacon.evaluate.results import Results
+from beacon.evaluation.results import Results
 from beacon.model.html_view import MOST_ROWS, html_table
 from tests.cli.helpers import run
 

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from beacon.formats import write_model as write_model
     from beacon.formats import write_solution as write_solution
     from beacon.guide.checkpoint import load_guide as load_guide
-    from beacon.guide.solve import solve as solve
-    from beacon.guide.solve import solve_many as solve_many
-    from beacon.guide.use import GuideUse as GuideUse
+    from beacon.guided.guidance import Guidance as Guidance
+    from beacon.guided.use import GuideUse as GuideUse
     from beacon.learn.collect import CollectSettings as CollectSettings
     from beacon.learn.collect import collect as collect
     from beacon.learn.teacher import TeacherSettings as TeacherSettings
@@ -38,18 +37,19 @@ if TYPE_CHECKING:
     from beacon.report.plots import plot_trace as plot_trace
     from beacon.report.plots import plot_weights as plot_weights
     from beacon.report.plots import plot_win_heatmap as plot_win_heatmap
-    from beacon.search.batch import SearchBatch as SearchBatch
-    from beacon.search.guidance import Guidance as Guidance
-    from beacon.search.result import Result as Result
-    from beacon.search.result_list import ResultList as ResultList
-    from beacon.search.stop import MaxRuntime as MaxRuntime
-    from beacon.search.stop import MaxSteps as MaxSteps
-    from beacon.search.stop import NoImprovement as NoImprovement
-    from beacon.search.stop import TargetScore as TargetScore
-    from beacon.search.strategy import Auto as Auto
-    from beacon.search.strategy import GlsPlus as GlsPlus
-    from beacon.search.strategy import Greedy as Greedy
-    from beacon.search.strategy import Tree as Tree
+    from beacon.runner.batch import SearchBatch as SearchBatch
+    from beacon.runner.result import Result as Result
+    from beacon.runner.result_list import ResultList as ResultList
+    from beacon.runner.stop import MaxRuntime as MaxRuntime
+    from beacon.runner.stop import MaxSteps as MaxSteps
+    from beacon.runner.stop import NoImprovement as NoImprovement
+    from beacon.runner.stop import TargetScore as TargetScore
+    from beacon.solver import solve as solve
+    from beacon.solver import solve_many as solve_many
+    from beacon.strategies.strategy import Auto as Auto
+    from beacon.strategies.strategy import GlsPlus as GlsPlus
+    from beacon.strategies.strategy import Greedy as Greedy
+    from beacon.strategies.strategy import Tree as Tree
 
 __version__ = "0.1.0"
 
@@ -66,8 +66,8 @@ _HOMES = {
         "write_solution",
     ],
     "beacon.guide.checkpoint": ["load_guide"],
-    "beacon.guide.solve": ["solve", "solve_many"],
-    "beacon.guide.use": ["GuideUse"],
+    "beacon.solver": ["solve", "solve_many"],
+    "beacon.guided.use": ["GuideUse"],
     "beacon.learn.collect": ["CollectSettings", "collect"],
     "beacon.learn.teacher": ["TeacherSettings"],
     "beacon.learn.train": ["train"],
@@ -84,12 +84,12 @@ _HOMES = {
         "plot_weights",
         "plot_win_heatmap",
     ],
-    "beacon.search.batch": ["SearchBatch"],
-    "beacon.search.guidance": ["Guidance"],
-    "beacon.search.result": ["Result"],
-    "beacon.search.result_list": ["ResultList"],
-    "beacon.search.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
-    "beacon.search.strategy": ["Auto", "GlsPlus", "Greedy", "Tree"],
+    "beacon.runner.batch": ["SearchBatch"],
+    "beacon.guided.guidance": ["Guidance"],
+    "beacon.runner.result": ["Result"],
+    "beacon.runner.result_list": ["ResultList"],
+    "beacon.runner.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
+    "beacon.strategies.strategy": ["Auto", "GlsPlus", "Greedy", "Tree"],
 }
 _NAME_TO_HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -4,20 +4,20 @@ A strategy's kernel may call every function here that acts on a model and a stat
 on the state up to date.
 """
 
+from beacon.engine.core import SearchState, rebuild
+from beacon.engine.flip import REFRESH_STEPS, best_value, climb, flip
+from beacon.engine.limits import EPSILON, OPTIMAL, RUNNING, STALLED, TARGET, Limits, may_continue, outcome
+from beacon.engine.max_tree import tree_top
 from beacon.guide.checkpoint import Checkpoint, save_checkpoint
-from beacon.guide.evidence_guide import EvidenceGuide
-from beacon.guide.guide import Guide, StateBatch
-from beacon.guide.moves import Moves
+from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guide import Guide, StateBatch
+from beacon.guided.moves import Moves
+from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel
-from beacon.search.flip import REFRESH_STEPS, best_value, climb, flip
-from beacon.search.greedy import restart
-from beacon.search.jit import inlined, kernel
-from beacon.search.limits import EPSILON, OPTIMAL, RUNNING, STALLED, TARGET, Limits, may_continue, outcome
-from beacon.search.max_tree import tree_top
-from beacon.search.penalty_weight import default_penalty_weight
-from beacon.search.rng import random_below
-from beacon.search.state import SearchState, rebuild
-from beacon.search.strategy import Strategy
+from beacon.rng import random_below
+from beacon.strategies.gls.penalty_weight import default_penalty_weight
+from beacon.strategies.greedy import restart
+from beacon.strategies.strategy import Strategy
 
 __all__ = [
     "EPSILON",

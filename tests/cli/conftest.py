@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from beacon.search.strategy import STRATEGIES
-from beacon.search.warm_up import warm_up, warm_up_guided
+from beacon.runner.warm_up import warm_up, warm_up_guided
+from beacon.strategies.strategy import STRATEGIES
 
 SPRINKLER = """\
 network unknown { }

@@ -8,8 +8,8 @@ import pytest
 from beacon.cli import demo, demo_story
 from beacon.cli.patient import diseases_of, explained_findings, findings_of, names_of_ill, simulate_patient
 from beacon.model.families import demo_model
-from beacon.search.solve import solve
-from beacon.search.stop import MaxSteps
+from beacon.runner.solve import solve
+from beacon.runner.stop import MaxSteps
 from tests.cli.helpers import run
 
 
@@ -55,7 +55,7 @@ def test_the_demo_tells_the_story_and_what_to_try_next(tmp_path: Path) -> None:
 
 def test_the_numbers_in_words_are_those_of_the_table(tmp_path: Path) -> None:
     run("demo", "-o", tmp_path)
-    from beacon.evaluate.results import Results  # noqa: PLC0415
+    from beacon.evaluation.results import Results  # noqa: PLC0415
 
     results = Results.load(tmp_path)
     best = results.best("clinic")

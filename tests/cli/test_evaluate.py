@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from beacon.cli.folder_lock import folder_lock
-from beacon.evaluate.records import record_store
-from beacon.evaluate.run_file import load_run
+from beacon.evaluation.records import record_store
+from beacon.evaluation.run_file import load_run
 from beacon.formats import write_model
+from beacon.io.folder_lock import folder_lock
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
 from tests.cli.helpers import run
-from tests.evaluate.helpers import repeatable
+from tests.evaluation.helpers import repeatable
 
 SUITE = """\
 title = "Toy"
@@ -104,7 +104,7 @@ def test_the_methods_that_are_reported_are_those_of_the_call(suite: Path, tmp_pa
     assert (facts["methods"], facts["runs"]) == (["gls+"], 0)
 
 
-IMPATIENT = "import beacon.evaluate.row_store as s; s.FLUSH_SECONDS = 0; from beacon.cli import main; main()"
+IMPATIENT = "import beacon.io.row_store as s; s.FLUSH_SECONDS = 0; from beacon.cli import main; main()"
 
 
 def test_killed_at_any_time_it_goes_on_to_the_same_results(suite: Path, tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ import pytest
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
-from beacon.guide.solve import solve_many
 from beacon.guide.trivial import FrequencyGuide
-from beacon.guide.use import GuideUse
+from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.stop import MaxSteps
+from beacon.runner.stop import MaxSteps
+from beacon.solver import solve_many
 from tests.cli.helpers import Outcome, run
 from tests.guide.helpers import evidence_of, random_states, random_weights
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beacon.cli.folder_lock import folder_lock
 from beacon.formats import read_model
 from beacon.guide.checkpoint import save_checkpoint
+from beacon.io.folder_lock import folder_lock
 from tests.cli.helpers import Outcome, run
 from tests.conftest import ROOT
 

@@ -9,7 +9,7 @@ import numba
 import pytest
 
 from beacon.cli import kernels
-from beacon.search.strategy import Greedy
+from beacon.strategies.strategy import Greedy
 
 LONG = 0.5
 
@@ -42,10 +42,10 @@ def test_the_note_comes_once_and_only_if_kernels_are_compiled(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(f"beacon.search.warm_up.{name}", slow_loading)
+    monkeypatch.setattr(f"beacon.runner.warm_up.{name}", slow_loading)
     load(False)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(f"beacon.search.warm_up.{name}", slow_compiling)
+    monkeypatch.setattr(f"beacon.runner.warm_up.{name}", slow_compiling)
     load(True)
     assert capsys.readouterr().err == ""
     load(False)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beacon.cli.folder_lock import FILE as LOCK
-from beacon.cli.folder_lock import folder_lock
 from beacon.errors import BeaconError
-from beacon.evaluate.results import Results
+from beacon.evaluation.results import Results
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
-from beacon.guide.guide import States
+from beacon.guided.guide import States
+from beacon.io.folder_lock import FILE as LOCK
+from beacon.io.folder_lock import folder_lock
 from beacon.learn.trajectories import Trajectories
 from beacon.model.families import random_bayes_net
 from beacon.query.query_set import QuerySet
@@ -332,7 +332,7 @@ def test_wrong_items_are_one_line(item: str, message: str, tmp_path: Path, sprin
 
 
 def test_the_example_configuration_is_complete_and_holds_the_defaults() -> None:
-    from beacon.cli.pipeline_settings import SECTIONS, gathered, make_settings  # noqa: PLC0415
+    from beacon.pipeline.settings import SECTIONS, gathered, make_settings  # noqa: PLC0415
 
     example = gathered(str(ROOT / "examples" / "run.toml"), [], {})
     assert set(example) == {"", *SECTIONS}
@@ -340,7 +340,7 @@ def test_the_example_configuration_is_complete_and_holds_the_defaults() -> None:
 
 
 def test_options_stand_above_items_and_items_above_the_file(tmp_path: Path) -> None:
-    from beacon.cli.pipeline_settings import gathered, make_settings, seed_of  # noqa: PLC0415
+    from beacon.pipeline.settings import gathered, make_settings, seed_of  # noqa: PLC0415
 
     config = tmp_path / "run.toml"
     config.write_text(CONFIG, encoding="utf-8")

@@ -11,8 +11,8 @@ from beacon.cli.outputs import solution_paths
 from beacon.cli.search_settings import chosen_stop
 from beacon.formats import read_model, read_solution, write_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.stop import MaxRuntime, MaxSteps, TargetScore
-from beacon.search.strategy import STRATEGIES
+from beacon.runner.stop import MaxRuntime, MaxSteps, TargetScore
+from beacon.strategies.strategy import STRATEGIES
 from tests.cli.helpers import run, run_process, start_process
 
 FIELDS = {

@@ -11,7 +11,7 @@ import pytest
 
 from beacon.guide.attention_guide import AttentionGuide
 from beacon.guide.checkpoint import load_guide
-from beacon.guide.guide import States
+from beacon.guided.guide import States
 from beacon.model.families import random_bayes_net
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries

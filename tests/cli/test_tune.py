@@ -13,11 +13,11 @@ from beacon.cli.console import say_drawn
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.fast_guide import FastGuide
-from beacon.guide.scored import LoneSearches
-from beacon.guide.solve import default_strategy, tuned_use
-from beacon.guide.use import GuideUse
+from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
 from beacon.query.query_set import sample_queries
+from beacon.runner.scored import LoneSearches
+from beacon.solver import default_strategy, tuned_use
 from tests.cli.helpers import Outcome, run
 from tests.guide.helpers import random_weights
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from beacon.errors import FormatError, ModelError
 from beacon.formats import bif
-from beacon.formats.files import read_text
+from beacon.io.files import read_text
 from beacon.model.graphical_model import GraphicalModel
-from tests.strategies import damaged, read_or_one_line, same_factors
+from tests.small_strategies import damaged, read_or_one_line, same_factors
 
 VARIABLES = """network small { property author "nobody; at all" ; }
 variable sky { type discrete [ 2 ] { clear, grey }; property position = (3, 4) ; }

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from beacon.errors import FormatError
 from beacon.formats import cfn, limits
 from beacon.model.graphical_model import GraphicalModel
-from tests.strategies import damaged, read_or_one_line, same_factors, small_models
+from tests.small_strategies import damaged, read_or_one_line, same_factors, small_models
 
 SMALL = """{ "problem": { "name": "small", "mustbe": "<10.0" },
   "variables": { "sky": ["clear", "grey"], "n": 3 },

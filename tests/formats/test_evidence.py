@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from beacon.errors import EvidenceError, FormatError, UsageError
 from beacon.formats import uai
 from beacon.formats.evidence import parse_evidence_items, read_evidence, write_evidence
-from beacon.formats.files import read_text
+from beacon.io.files import read_text
 from beacon.model.graphical_model import GraphicalModel
-from tests.strategies import damaged, read_or_one_line
+from tests.small_strategies import damaged, read_or_one_line
 
 MODEL = GraphicalModel.from_tables([2, 3, 2, 4, 2], [])
 

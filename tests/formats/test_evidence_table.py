@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from beacon.errors import FormatError
 from beacon.formats.evidence_table import read_evidence_table
-from beacon.formats.files import write_text
+from beacon.io.files import write_text
 from beacon.model.graphical_model import GraphicalModel
-from tests.strategies import read_or_one_line
+from tests.small_strategies import read_or_one_line
 
 MODEL = GraphicalModel.from_tables(
     [2, 3, 2],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from beacon.errors import FormatError, ModelError, UsageError
 from beacon.formats import read_model, uai, write_model
 from beacon.model.graphical_model import GraphicalModel
-from tests.strategies import read_or_one_line, same_factors, small_models
+from tests.small_strategies import read_or_one_line, same_factors, small_models
 
 UAI = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2 3 4\n"
 WCSP = "tiny 2 2 1 10\n2 2\n2 0 1 0 1\n1 1 5\n"

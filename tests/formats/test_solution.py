@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from beacon.errors import FormatError
 from beacon.formats.solution import read_solution, write_solution
 from beacon.model.graphical_model import GraphicalModel
-from tests.strategies import damaged, read_or_one_line
+from tests.small_strategies import damaged, read_or_one_line
 
 MODEL = GraphicalModel.from_tables([2, 3, 2], [])
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from beacon.errors import FormatError, ModelError, UsageError
 from beacon.formats import limits, uai, wcsp
-from beacon.formats.files import read_text
+from beacon.io.files import read_text
 from beacon.model.graphical_model import GraphicalModel
-from tests.strategies import damaged, read_or_one_line, same_factors, small_models
+from tests.small_strategies import damaged, read_or_one_line, same_factors, small_models
 
 SMALL = """two_variables 2 3 3 10
 2 3

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.guide.fast_guide import FastWeights
-from beacon.guide.guide import States
+from beacon.guided.guide import States
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
-from beacon.search.solve import solve_many
-from beacon.search.stop import MaxSteps
+from beacon.runner.solve import solve_many
+from beacon.runner.stop import MaxSteps
 
 MIXED = GraphicalModel.from_tables(
     [2, 3, 1, 4, 2],

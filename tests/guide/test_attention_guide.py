@@ -13,8 +13,8 @@ from beacon.guide import attention_guide
 from beacon.guide.attention_guide import AttentionGuide
 from beacon.guide.checkpoint import FACTS_FILE, load_guide
 from beacon.guide.device import choose_device
-from beacon.guide.guide import States
 from beacon.guide.network import NetworkSettings
+from beacon.guided.guide import States
 from beacon.model.families import random_bayes_net
 from beacon.model.graphical_model import GraphicalModel
 from tests.guide.test_network import SMALL, network_of

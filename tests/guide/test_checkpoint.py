@@ -225,7 +225,7 @@ import sys
 sys.modules["torch"] = None
 import numpy as np
 from beacon import solve
-from beacon.search.stop import MaxSteps
+from beacon.runner.stop import MaxSteps
 from tests.guide.helpers import MIXED, random_weights
 from beacon.guide.fast_guide import FastGuide
 FastGuide(MIXED, random_weights(MIXED)).save(sys.argv[1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from beacon.guide.fast_guide import ROWS_AT_ONCE, FastGuide
-from beacon.guide.guide import States
+from beacon.guided.guide import States
 from tests.guide.helpers import MIXED, chain, random_states, random_weights
 
 

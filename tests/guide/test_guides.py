@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from beacon.guide.checkpoint import load_guide
-from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.fast_guide import FastGuide
-from beacon.guide.guide import Guide, States
-from beacon.guide.moves import Moves
 from beacon.guide.trivial import FrequencyGuide, OracleGuide, UniformGuide
+from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guide import Guide, States
+from beacon.guided.moves import Moves
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.batch import SearchBatch
+from beacon.runner.batch import SearchBatch
 from tests.guide.helpers import MIXED, chain, evidence_of, random_states, random_weights
 
 

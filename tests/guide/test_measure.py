@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from beacon.guide.guide import States
 from beacon.guide.measure import move_loss, prediction_quality, top_move_accuracy
-from beacon.guide.moves import Moves
 from beacon.guide.trivial import OracleGuide, UniformGuide
+from beacon.guided.guide import States
+from beacon.guided.moves import Moves
 from beacon.model.graphical_model import GraphicalModel
 from tests.guide.helpers import MIXED, chain, random_states
 

@@ -17,7 +17,7 @@ from beacon.learn.trajectories import replay
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from tests.learn.collecting import QUICK, are_equal
-from tests.strategies import same_factors
+from tests.small_strategies import same_factors
 
 
 class TestContents:

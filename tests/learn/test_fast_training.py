@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from beacon.errors import MissingDependencyError, ModelError, UsageError
-from beacon.guide.guide import States
 from beacon.guide.measure import prediction_quality
 from beacon.guide.trivial import FrequencyGuide
+from beacon.guided.guide import States
 from beacon.learn.fast_settings import FastSettings
 from beacon.learn.fast_training import Examples, measured, train_fast
 from beacon.model.graphical_model import GraphicalModel

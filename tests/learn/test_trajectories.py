@@ -17,7 +17,7 @@ from beacon.learn.trajectories import Trajectories
 from beacon.learn.trajectories_file import METADATA_KEY
 from beacon.model.families import ising_grid, random_bayes_net
 from beacon.query.query_set import sample_queries
-from tests.strategies import read_or_one_line
+from tests.small_strategies import read_or_one_line
 
 MODEL = random_bayes_net(num_variables=10, max_domain=3, seed=1)
 QUERIES = sample_queries(MODEL, 12, seed=3)

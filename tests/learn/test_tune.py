@@ -9,12 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from beacon.errors import BeaconError, UsageError
-from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.fast_guide import FastGuide
-from beacon.guide.guide import StateBatch
-from beacon.guide.guided_batch import GuidedBatch
 from beacon.guide.trivial import UniformGuide
-from beacon.guide.use import GuideUse
+from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guide import StateBatch
+from beacon.guided.use import GuideUse
 from beacon.learn.tune import (
     UNGUIDED,
     Trial,
@@ -27,9 +26,10 @@ from beacon.learn.tune import (
 )
 from beacon.model.families import ising_grid
 from beacon.query.query_set import QuerySet, sample_queries
-from beacon.search.solve import solve, solve_many
-from beacon.search.start import random_start
-from beacon.search.stop import MaxSteps
+from beacon.runner.guided_batch import GuidedBatch
+from beacon.runner.solve import solve, solve_many
+from beacon.runner.start import random_start
+from beacon.runner.stop import MaxSteps
 from tests.guide.helpers import random_weights
 
 GRID = ising_grid(8, 8, seed=4)
@@ -163,7 +163,7 @@ def test_compared_at_seconds_it_runs_too() -> None:
 
 def test_a_guides_start_does_not_count_before_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(0, 10**6, 100))  # every set-up seems to take 100 seconds
-    for module in ("beacon.learn.tune", "beacon.guide.scored"):
+    for module in ("beacon.learn.tune", "beacon.runner.scored"):
         monkeypatch.setattr(f"{module}.perf_counter", lambda: next(times))
     tuning = tuned(KnowingGuide(), [Trial("gls+", GuideUse())], TuneSettings((1.0, 100.01), (), 1))
     evidence = QUERIES.split("validation").evidence(0)

@@ -14,7 +14,7 @@ from beacon.formats import read_model
 from beacon.model.bayes import ancestral_order, child_of_factors
 from beacon.model.families import diagnosis, ising_grid, pedigree, random_bayes_net
 from beacon.model.graphical_model import Factor, GraphicalModel
-from tests.strategies import small_models
+from tests.small_strategies import small_models
 
 COPY = np.log([[0.9, 0.1], [0.1, 0.9]])  # normalised over both of its variables
 PRIOR = np.log([0.3, 0.7])

@@ -12,7 +12,7 @@ from beacon.errors import ModelError
 from beacon.model.flat import FlatModel, compile_model, once_per_model
 from beacon.model.graphical_model import GraphicalModel
 from tests.reference import assignments, log_potential
-from tests.strategies import small_models
+from tests.small_strategies import small_models
 
 
 @settings(max_examples=40, deadline=None)

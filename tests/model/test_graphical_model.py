@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from beacon.errors import EvidenceError, ModelError
 from beacon.model.graphical_model import Factor, GraphicalModel
 from tests.reference import assignments, log_potential
-from tests.strategies import small_models
+from tests.small_strategies import small_models
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from beacon.peers import toulbar2_child
 from beacon.peers.child import run_child
 from beacon.peers.peer import checked_answer, find_peer
 from beacon.peers.toulbar2 import _problem
+from tests.engine.helpers import small_models, some_evidence
 from tests.reference import Naive
-from tests.search.helpers import small_models, some_evidence
 
 INF = math.inf
 ALL_DIFFERENT = GraphicalModel.from_tables(

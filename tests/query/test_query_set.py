@@ -14,7 +14,7 @@ from beacon.model.families import diagnosis, ising_grid, pedigree
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_file import METADATA_KEY
 from beacon.query.query_set import QuerySet, sample_queries
-from tests.strategies import read_or_one_line
+from tests.small_strategies import read_or_one_line
 
 MODEL = pedigree(4, 6, num_loci=2, seed=1)
 

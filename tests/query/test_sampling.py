@@ -14,7 +14,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.query.feasible import feasible_assignments
 from beacon.query.sampling import GibbsSettings, sample_assignments
 from tests.reference import assignments
-from tests.strategies import small_models
+from tests.small_strategies import small_models
 
 MANY = GibbsSettings(burn_in=20, thin=3, chains=20)
 FEW = GibbsSettings(burn_in=2, thin=1, chains=3)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from beacon.evaluate.results import Results
+from beacon.evaluation.results import Results
 from beacon.report.contents import Report, make_report
 from beacon.report.html import as_html
 from tests.report.helpers import toy_evaluation

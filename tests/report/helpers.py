@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluate.drift_records import DriftTask, best_references, drift_store
-from beacon.evaluate.guided_method import GuidedMethod
-from beacon.evaluate.method import Budget, Method, Network
-from beacon.evaluate.peer_method import PeerMethod
-from beacon.evaluate.protocol import Plan, evaluate_network, follow_network
-from beacon.evaluate.records import record_store
-from beacon.evaluate.run_file import new_run, new_session, save_run
+from beacon.evaluation.drift_records import DriftTask, best_references, drift_store
+from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.method import Budget, Method, Network
+from beacon.evaluation.peer_method import PeerMethod
+from beacon.evaluation.protocol import Plan, evaluate_network, follow_network
+from beacon.evaluation.records import record_store
+from beacon.evaluation.run_file import new_run, new_session, save_run
 from beacon.guide.trivial import UniformGuide
-from beacon.guide.use import GuideUse
+from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.strategy import GlsPlus, Greedy
-from tests.evaluate.helpers import engine_methods, network_of, some_queries
-from tests.evaluate.test_peer_method import FakePeer
+from beacon.strategies.strategy import GlsPlus, Greedy
+from tests.evaluation.helpers import engine_methods, network_of, some_queries
+from tests.evaluation.test_peer_method import FakePeer
 
 PUBLISHED = {
     "steps": [20, 100],

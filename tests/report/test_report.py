@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from beacon.evaluate.metrics import win_percentage
-from beacon.evaluate.results import Results
+from beacon.evaluation.metrics import win_percentage
+from beacon.evaluation.results import Results
 from beacon.report.comparisons import compared, win_matrix, win_table
 from beacon.report.contents import Report, make_report
 from beacon.report.files import write_parts

@@ -11,7 +11,7 @@ from beacon.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from beacon.model.graphical_model import GraphicalModel
-    from beacon.search.result import Result
+    from beacon.runner.result import Result
 
 MOST_LINES = 40
 

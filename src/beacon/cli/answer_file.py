@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from beacon.formats import write_solution
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.search import Search
+from beacon.runner.search import Search
 
 
 class Quality(NamedTuple):

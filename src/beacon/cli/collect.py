@@ -67,7 +67,7 @@ def collect(
 
 def load_teacher(teacher: str, quiet: bool) -> None:
     """Load the kernels that finding references takes."""
-    from beacon.search.strategy import Auto, GlsPlus  # noqa: PLC0415
+    from beacon.strategies.strategy import Auto, GlsPlus  # noqa: PLC0415
 
     load_kernels(GlsPlus() if teacher == "gls+" else Auto(), quiet)
 

@@ -138,6 +138,6 @@ def _has_names(model: GraphicalModel) -> bool:
 
 
 def _suffix(path: str) -> str:
-    from beacon.formats.files import base_suffix  # noqa: PLC0415
+    from beacon.io.files import base_suffix  # noqa: PLC0415
 
     return base_suffix(path)

@@ -14,9 +14,9 @@ from beacon.cli.outputs import check_named
 from beacon.errors import BeaconError
 
 if TYPE_CHECKING:
-    from beacon.cli.pipeline_settings import RunSettings
-    from beacon.evaluate.results import Kind, Results
+    from beacon.evaluation.results import Kind, Results
     from beacon.model.graphical_model import GraphicalModel
+    from beacon.pipeline.settings import RunSettings
 
 MODEL_FILE, PICTURE = "clinic.bif", "demo.png"
 COUNT = 800
@@ -64,10 +64,10 @@ def demo(
     Example:  beacon demo
     """
     from beacon.cli.demo_story import tell_story  # noqa: PLC0415
-    from beacon.cli.pipeline import Job  # noqa: PLC0415
     from beacon.cli.run import run_pipeline  # noqa: PLC0415
-    from beacon.evaluate.results import Results  # noqa: PLC0415
+    from beacon.evaluation.results import Results  # noqa: PLC0415
     from beacon.model.families import demo_model  # noqa: PLC0415
+    from beacon.pipeline.pipeline import Job  # noqa: PLC0415
     from beacon.report.budgets import write_picture  # noqa: PLC0415
 
     check_named(out)
@@ -89,11 +89,11 @@ def demo(
 
 def demo_settings() -> RunSettings:
     """A run that takes about a minute."""
-    from beacon.cli.pipeline_settings import EvaluateSettings, RunSettings  # noqa: PLC0415
     from beacon.learn.collect import CollectSettings  # noqa: PLC0415
     from beacon.learn.fast_settings import FastSettings  # noqa: PLC0415
     from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
     from beacon.learn.tune import TuneSettings  # noqa: PLC0415
+    from beacon.pipeline.settings import EvaluateSettings, RunSettings  # noqa: PLC0415
     from beacon.query.query_set import QuerySettings  # noqa: PLC0415
 
     return RunSettings(
@@ -110,7 +110,7 @@ def demo_settings() -> RunSettings:
 def _make_ready(folder: Path, model: GraphicalModel) -> None:
     """Put the model into the folder; refuse one that holds anything but an earlier demo."""
     from beacon.cli.evaluate import results_folder  # noqa: PLC0415
-    from beacon.evaluate.run_file import FILE  # noqa: PLC0415
+    from beacon.evaluation.run_file import FILE  # noqa: PLC0415
     from beacon.formats import read_model, write_model  # noqa: PLC0415
 
     results_folder(str(folder))

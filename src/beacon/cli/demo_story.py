@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from beacon.cli.patient import Patient
     from beacon.model.graphical_model import GraphicalModel
-    from beacon.search.result import Result
+    from beacon.runner.result import Result
 
 SEED = 3
 SEARCH_SECONDS = 1.0
@@ -31,8 +31,8 @@ Which diseases, and which values of all other unknowns, are together the most pr
 def tell_story(model: GraphicalModel, quiet: bool = False) -> None:
     """Simulate a patient, search for the explanation of what a doctor sees, and show it."""
     from beacon.cli.patient import simulate_patient  # noqa: PLC0415
-    from beacon.search.solve import solve  # noqa: PLC0415
-    from beacon.search.stop import MaxRuntime  # noqa: PLC0415
+    from beacon.runner.solve import solve  # noqa: PLC0415
+    from beacon.runner.stop import MaxRuntime  # noqa: PLC0415
 
     patient = simulate_patient(model, SEED, NUM_PRESENT, NUM_ABSENT)
     say(_introduction(patient))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from beacon.cli import evaluate_options as options
 from beacon.cli.console import note, one_line, say, say_json, warn
 from beacon.cli.evaluate_networks import Loaded, Problem, load_problem, network_facts, problems_of
-from beacon.cli.folder_lock import folder_lock
 from beacon.cli.options import Json, Quiet, Seed
 from beacon.cli.outputs import check_named
 from beacon.cli.progress import ProgressBar
 from beacon.errors import BeaconError, UsageError
+from beacon.io.folder_lock import folder_lock
 
 if TYPE_CHECKING:
-    from beacon.evaluate.method import Method, Network
-    from beacon.evaluate.protocol import Plan
+    from beacon.evaluation.method import Method, Network
+    from beacon.evaluation.protocol import Plan
     from beacon.query.query_set import QuerySet
 
 DEFAULT_METHODS = "greedy,gls+,tree,auto"
@@ -110,10 +110,10 @@ class Evaluation:
     """One folder of results, from the first network to the last."""
 
     def __init__(self, folder: Path, plan: Plan, chosen: Chosen, quiet: bool) -> None:
-        from beacon.evaluate.catalog import check_names  # noqa: PLC0415
-        from beacon.evaluate.drift_records import drift_store  # noqa: PLC0415
-        from beacon.evaluate.records import record_store  # noqa: PLC0415
-        from beacon.evaluate.run_file import new_session, open_run, save_run  # noqa: PLC0415
+        from beacon.evaluation.catalog import check_names  # noqa: PLC0415
+        from beacon.evaluation.drift_records import drift_store  # noqa: PLC0415
+        from beacon.evaluation.records import record_store  # noqa: PLC0415
+        from beacon.evaluation.run_file import new_session, open_run, save_run  # noqa: PLC0415
 
         check_names(chosen.names)
         self.folder, self.plan, self.chosen, self.quiet = folder, plan, chosen, quiet
@@ -127,7 +127,7 @@ class Evaluation:
 
     def measure(self, problem: Problem, bar: ProgressBar) -> None:
         """All methods on one network; what the folder holds already is not done again."""
-        from beacon.evaluate.protocol import evaluate_network  # noqa: PLC0415
+        from beacon.evaluation.protocol import evaluate_network  # noqa: PLC0415
 
         loaded = load_problem(problem, self.folder, self.chosen)
         network, queries, _ = loaded
@@ -152,7 +152,7 @@ class Evaluation:
 
     def finish(self) -> None:
         """Merge the parts and write down how long it took."""
-        from beacon.evaluate.run_file import load_average, save_run  # noqa: PLC0415
+        from beacon.evaluation.run_file import load_average, save_run  # noqa: PLC0415
 
         self.store.merge()
         if self.plan.drift_steps:
@@ -163,7 +163,7 @@ class Evaluation:
 
     def methods(self, network: Network, problem: Problem) -> list[Method]:
         """The methods that are measured on a network."""
-        from beacon.evaluate.catalog import make_methods  # noqa: PLC0415
+        from beacon.evaluation.catalog import make_methods  # noqa: PLC0415
 
         return make_methods(
             self.chosen.names,
@@ -185,7 +185,7 @@ class Evaluation:
 
     def _note(self, loaded: Loaded, methods: list[Method], problem: Problem) -> None:
         """Enter the network and the methods in ``run.json``, before the first result."""
-        from beacon.evaluate.run_file import note_once, save_run  # noqa: PLC0415
+        from beacon.evaluation.run_file import note_once, save_run  # noqa: PLC0415
 
         note_once(self.run, "networks", problem.name, network_facts(loaded, problem), self.folder)
         for method in methods:
@@ -193,8 +193,8 @@ class Evaluation:
         save_run(self.folder, self.run)
 
     def _follow(self, network: Network, queries: QuerySet, methods: list[Method], count: Any) -> None:
-        from beacon.evaluate.drift_records import DriftTask, best_references  # noqa: PLC0415
-        from beacon.evaluate.protocol import follow_network  # noqa: PLC0415
+        from beacon.evaluation.drift_records import DriftTask, best_references  # noqa: PLC0415
+        from beacon.evaluation.protocol import follow_network  # noqa: PLC0415
 
         references = best_references(network.name, self.store.rows())
         follow_network(network, queries, methods, self.plan, DriftTask(self.drift, references), count)
@@ -217,9 +217,9 @@ def evaluation_settings(plan: Plan, chosen: Chosen) -> dict[str, Any]:
 def _plan(
     steps: str, seconds: str, time: float | None, seeds: int, seed: int, threads: int | None, drift: int
 ) -> Plan:
-    from beacon.evaluate.method import Budget  # noqa: PLC0415
-    from beacon.evaluate.protocol import Plan  # noqa: PLC0415
-    from beacon.search.search import num_threads  # noqa: PLC0415
+    from beacon.evaluation.method import Budget  # noqa: PLC0415
+    from beacon.evaluation.protocol import Plan  # noqa: PLC0415
+    from beacon.runner.search import num_threads  # noqa: PLC0415
 
     times = options.listed_numbers("--seconds", seconds, float) + (() if time is None else (time,))
     counts = tuple(int(count) for count in options.listed_numbers("--steps", steps, int))

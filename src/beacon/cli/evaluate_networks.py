@@ -13,8 +13,8 @@ from beacon.cli.outputs import COMPRESSED
 from beacon.errors import BeaconError, UsageError
 
 if TYPE_CHECKING:
-    from beacon.evaluate.method import Network
-    from beacon.evaluate.suite import SuiteNetwork
+    from beacon.evaluation.method import Network
+    from beacon.evaluation.suite import SuiteNetwork
     from beacon.model.graphical_model import GraphicalModel
     from beacon.query.query_set import QuerySet
 
@@ -89,8 +89,8 @@ def network_name(file: str) -> str:
 
 def load_problem(problem: Problem, folder: Path, choice: QueryChoice) -> Loaded:
     """Read a network and its queries; sampled ones are kept in the results' folder."""
-    from beacon.evaluate.method import Network  # noqa: PLC0415
-    from beacon.evaluate.protocol import queries_digest  # noqa: PLC0415
+    from beacon.evaluation.method import Network  # noqa: PLC0415
+    from beacon.evaluation.protocol import queries_digest  # noqa: PLC0415
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.model.flat import compile_model  # noqa: PLC0415
 
@@ -131,7 +131,7 @@ def _guide_facts(guide: str | None) -> dict[str, Any] | None:
 
 
 def _of_suite(path: Path, data: str | None, only: list[str]) -> tuple[list[Problem], list[dict[str, str]]]:
-    from beacon.evaluate.suite import load_suite  # noqa: PLC0415
+    from beacon.evaluation.suite import load_suite  # noqa: PLC0415
 
     networks = load_suite(path).networks
     known = {name for network in networks for name in (network.name, network.short_name)}

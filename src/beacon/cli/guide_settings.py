@@ -10,8 +10,8 @@ from beacon.cli.options import DEFAULT_METHOD
 from beacon.errors import UsageError
 
 if TYPE_CHECKING:
-    from beacon.guide.guide import Guide
-    from beacon.guide.use import GuideUse
+    from beacon.guided.guide import Guide
+    from beacon.guided.use import GuideUse
     from beacon.model.graphical_model import GraphicalModel
 
 OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
@@ -54,8 +54,8 @@ def chosen_guide(folder: str | None, model: GraphicalModel, asked: Mapping[str, 
     if folder is None:
         return ChosenGuide(None, None, DEFAULT_METHOD)
     from beacon.guide.checkpoint import load_guide  # noqa: PLC0415
-    from beacon.guide.solve import default_strategy, tuned_use  # noqa: PLC0415
-    from beacon.guide.use import GuideUse  # noqa: PLC0415
+    from beacon.guided.use import GuideUse  # noqa: PLC0415
+    from beacon.solver import default_strategy, tuned_use  # noqa: PLC0415
 
     guide = load_guide(folder, model)
     changes = {name: value for name, value in asked.items() if value is not None}

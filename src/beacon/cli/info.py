@@ -75,7 +75,7 @@ def _measured(model: GraphicalModel, quiet: bool) -> dict[str, Any]:
     from beacon.cli.kernels import load_kernels  # noqa: PLC0415
     from beacon.cli.timing import seconds_per_1000_steps  # noqa: PLC0415
     from beacon.learn.prospect import prospect_of  # noqa: PLC0415
-    from beacon.search.strategy import Auto, GlsPlus  # noqa: PLC0415
+    from beacon.strategies.strategy import Auto, GlsPlus  # noqa: PLC0415
 
     load_kernels(GlsPlus(), quiet)
     load_kernels(Auto(), quiet)

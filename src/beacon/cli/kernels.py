@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from beacon.cli.console import note
 
 if TYPE_CHECKING:
-    from beacon.search.strategy import Strategy
+    from beacon.strategies.strategy import Strategy
 
 PATIENCE_SECONDS = 1.0
 COMPILING = "numba:compile"  # what numba calls it when a kernel is not in its cache
@@ -18,7 +18,7 @@ COMPILING = "numba:compile"  # what numba calls it when a kernel is not in its c
 
 def load_kernels(strategy: Strategy, quiet: bool = False) -> None:
     """Load the kernels of a strategy, with a note if they have to be compiled first."""
-    from beacon.search.warm_up import warm_up  # noqa: PLC0415
+    from beacon.runner.warm_up import warm_up  # noqa: PLC0415
 
     with _note_if_compiling("compiling the search kernels (once; cached for later runs) …", quiet):
         warm_up(strategy)
@@ -26,7 +26,7 @@ def load_kernels(strategy: Strategy, quiet: bool = False) -> None:
 
 def load_guided_kernels(quiet: bool = False) -> None:
     """The same for guided search."""
-    from beacon.search.warm_up import warm_up_guided  # noqa: PLC0415
+    from beacon.runner.warm_up import warm_up_guided  # noqa: PLC0415
 
     with _note_if_compiling("compiling the kernels of guided search (once; cached for later runs) …", quiet):
         warm_up_guided()

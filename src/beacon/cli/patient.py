@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.sampling import sample_assignments
-from beacon.search.result import Result
+from beacon.runner.result import Result
 
 NO, YES = 0, 1
 VIA = "_via_"  # variables FINDING_via_DISEASE say what has set off a finding

@@ -58,7 +58,7 @@ def load_sampling(model: GraphicalModel, quiet: bool) -> None:
     from beacon.model.bayes import child_of_factors  # noqa: PLC0415
 
     if model.zero_fraction > 0 and child_of_factors(model) is None:
-        from beacon.search.strategy import GlsPlus  # noqa: PLC0415
+        from beacon.strategies.strategy import GlsPlus  # noqa: PLC0415
 
         load_kernels(GlsPlus(), quiet)
 

@@ -59,7 +59,7 @@ def report(
 
     Example:  beacon report run -o run.html
     """
-    from beacon.evaluate.results import Results  # noqa: PLC0415
+    from beacon.evaluation.results import Results  # noqa: PLC0415
     from beacon.report.contents import make_report  # noqa: PLC0415
     from beacon.report.files import write_parts, write_report  # noqa: PLC0415
 
@@ -94,7 +94,7 @@ def check_page(page: Path) -> None:
 
 def _take_names(run: dict[str, dict[str, dict[str, object]]], suite: str) -> None:
     """Enter what a suite knows of the networks that were evaluated."""
-    from beacon.evaluate.suite import load_suite  # noqa: PLC0415
+    from beacon.evaluation.suite import load_suite  # noqa: PLC0415
 
     for network in load_suite(suite).networks:
         if network.name in run["networks"]:

@@ -17,8 +17,8 @@ from beacon.cli.train import check_device
 from beacon.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from beacon.cli.pipeline import Job
-    from beacon.evaluate.results import Results
+    from beacon.evaluation.results import Results
+    from beacon.pipeline.pipeline import Job
 
 SETTINGS = "Settings"  # panel of the help
 
@@ -101,8 +101,8 @@ def run(
 
     Example:  beacon run alarm.bif -o alarm --preset fast --count 300
     """
-    from beacon.cli.pipeline import Job  # noqa: PLC0415
-    from beacon.cli.pipeline_settings import gathered, make_settings, seed_of  # noqa: PLC0415
+    from beacon.pipeline.pipeline import Job  # noqa: PLC0415
+    from beacon.pipeline.settings import gathered, make_settings, seed_of  # noqa: PLC0415
 
     check_named(out)
     options = {"train.preset": preset, "queries.count": count, ".seed": seed}
@@ -117,9 +117,9 @@ def run(
 
 def run_pipeline(job: Job, redo: bool, tell: Callable[[str], None]) -> dict[str, Any]:
     """All stages of a job, unless another process is at it; what the record says of each stage."""
-    from beacon.cli.folder_lock import folder_lock  # noqa: PLC0415
-    from beacon.cli.pipeline import Pipeline  # noqa: PLC0415
-    from beacon.cli.pipeline_stages import STAGES, evaluation_facts  # noqa: PLC0415
+    from beacon.io.folder_lock import folder_lock  # noqa: PLC0415
+    from beacon.pipeline.pipeline import Pipeline  # noqa: PLC0415
+    from beacon.pipeline.stages import STAGES, evaluation_facts  # noqa: PLC0415
 
     _ = job.model  # a file that is no model must not leave a folder behind
     folder = results_folder(str(job.folder))
@@ -152,7 +152,7 @@ def _teller(json: bool, quiet: bool) -> Callable[[str], None]:
 
 
 def _show(job: Job) -> None:
-    from beacon.evaluate.results import Results  # noqa: PLC0415
+    from beacon.evaluation.results import Results  # noqa: PLC0415
     from beacon.report.budgets import budget_table  # noqa: PLC0415
     from beacon.report.tables import as_rich  # noqa: PLC0415
 
@@ -164,7 +164,7 @@ def _show(job: Job) -> None:
 
 
 def _summary(job: Job, stages: dict[str, Any]) -> dict[str, Any]:
-    from beacon.evaluate.results import Results  # noqa: PLC0415
+    from beacon.evaluation.results import Results  # noqa: PLC0415
 
     results = Results.load(job.folder)
     return {

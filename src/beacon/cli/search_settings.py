@@ -10,13 +10,13 @@ from beacon.cli.options import DEFAULT_SECONDS
 from beacon.errors import UsageError
 
 if TYPE_CHECKING:
-    from beacon.search.stop import Stop
-    from beacon.search.strategy import Strategy
+    from beacon.runner.stop import Stop
+    from beacon.strategies.strategy import Strategy
 
 
 def chosen_strategy(method: str, penalty_weight: float | None) -> Strategy:
     """The strategy of that name, with the penalty weight if one is given."""
-    from beacon.search.strategy import Auto, GlsPlus, make_strategy  # noqa: PLC0415
+    from beacon.strategies.strategy import Auto, GlsPlus, make_strategy  # noqa: PLC0415
 
     strategy = make_strategy(method)
     if penalty_weight is None:
@@ -33,7 +33,7 @@ def chosen_stop(
     steps: int | None, seconds: float | None, no_improvement: int | None, target: float | None
 ) -> Stop:
     """The first limit to be reached ends the search; 1 s where nothing else is sure to end it."""
-    from beacon.search.stop import MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore  # noqa: PLC0415
+    from beacon.runner.stop import MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore  # noqa: PLC0415
 
     makers = (
         (MaxSteps, steps),

@@ -21,10 +21,10 @@ from beacon.cli.progress import ProgressBar
 from beacon.cli.search_settings import chosen_stop, chosen_strategy
 
 if TYPE_CHECKING:
-    from beacon.guide.solve import GuidedStart
     from beacon.model.graphical_model import GraphicalModel
-    from beacon.search.result import Result
-    from beacon.search.search import Search
+    from beacon.runner.result import Result
+    from beacon.runner.search import Search
+    from beacon.solver import GuidedStart
 
 LONG_SECONDS = 2.0
 LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
@@ -73,7 +73,7 @@ def solve(
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.guide.solve import solve_many  # noqa: PLC0415
+    from beacon.solver import solve_many  # noqa: PLC0415
 
     stop = chosen_stop(steps, time, no_improvement, target)
     asked = {"weight": weight, "refresh": refresh, "candidates": candidates, "restart_from": restart_from}

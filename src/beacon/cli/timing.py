@@ -5,9 +5,9 @@ from __future__ import annotations
 from beacon.errors import ModelError
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.search import Search
-from beacon.search.stop import MaxRuntime
-from beacon.search.strategy import Strategy
+from beacon.runner.search import Search
+from beacon.runner.stop import MaxRuntime
+from beacon.strategies.strategy import Strategy
 
 MEASURED_SECONDS = 0.1
 MAX_RUNS = 50  # searches of an easy model end at once

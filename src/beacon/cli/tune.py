@@ -63,7 +63,7 @@ def tune(
     from beacon.guide.checkpoint import load_guide, update_tuned  # noqa: PLC0415
     from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
-    from beacon.search.strategy import make_strategy  # noqa: PLC0415
+    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
 
     settings = _settings(seconds, steps, queries)
     model = read_model(model_file)

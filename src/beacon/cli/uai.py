@@ -18,7 +18,7 @@ from beacon.errors import UsageError
 if TYPE_CHECKING:
     from beacon.cli.answer_file import AnswerFile
     from beacon.model.graphical_model import GraphicalModel
-    from beacon.search.result import Result
+    from beacon.runner.result import Result
 
 TASK = "MPE"
 OTHER_TASKS = ("PR", "MAR", "MMAP", "MLC")
@@ -192,9 +192,9 @@ def _searched(
 ) -> Result:
     from beacon.cli.answer_file import quality_of  # noqa: PLC0415
     from beacon.cli.kernels import load_kernels  # noqa: PLC0415
-    from beacon.search.solve import solve  # noqa: PLC0415
-    from beacon.search.stop import MaxRuntime  # noqa: PLC0415
-    from beacon.search.strategy import Auto  # noqa: PLC0415
+    from beacon.runner.solve import solve  # noqa: PLC0415
+    from beacon.runner.stop import MaxRuntime  # noqa: PLC0415
+    from beacon.strategies.strategy import Auto  # noqa: PLC0415
 
     strategy = Auto()
     with timed_out_at(deadline):

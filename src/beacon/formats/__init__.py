@@ -12,9 +12,9 @@ from beacon.errors import FormatError, ModelError, UsageError
 from beacon.formats import bif, cfn, uai, wcsp
 from beacon.formats.evidence import parse_evidence_items, read_evidence, write_evidence
 from beacon.formats.evidence_table import read_evidence_table
-from beacon.formats.files import base_suffix, read_text, write_text
 from beacon.formats.pgmpy import from_pgmpy
 from beacon.formats.solution import read_solution, write_solution
+from beacon.io.files import base_suffix, read_text, write_text
 from beacon.model.graphical_model import GraphicalModel
 
 __all__ = [

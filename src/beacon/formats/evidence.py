@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from beacon.errors import FormatError, UsageError
-from beacon.formats.files import read_text, write_text
 from beacon.formats.tokens import Tokens
+from beacon.io.files import read_text, write_text
 from beacon.model.evidence import resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from beacon.errors import EvidenceError, FormatError
-from beacon.formats.files import read_text
+from beacon.io.files import read_text
 from beacon.model.evidence import resolve_value, resolve_variable
 from beacon.model.graphical_model import GraphicalModel
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.formats.files import read_text, write_text
 from beacon.formats.tokens import Tokens, shortened
+from beacon.io.files import read_text, write_text
 from beacon.model.graphical_model import GraphicalModel
 
 

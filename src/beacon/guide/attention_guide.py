@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from beacon.errors import UsageError
 from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
 from beacon.guide.device import autocast, choose_device
-from beacon.guide.guide import StateBatch
 from beacon.guide.network import AttentionNetwork, NetworkSettings
 from beacon.guide.tokens import TokenSpace, widest
+from beacon.guided.guide import StateBatch
 from beacon.model.graphical_model import GraphicalModel
 
 KIND = "attention"
@@ -59,7 +59,7 @@ class AttentionGuide:
         return history
 
     def score(self, states: StateBatch) -> NDArray[np.float32]:
-        """[states, moves] see :meth:`beacon.guide.guide.Guide.score`."""
+        """[states, moves] see :meth:`beacon.guided.guide.Guide.score`."""
         assignments, observed = np.asarray(states.assignments), np.asarray(states.observed)
         slots, counts = self._open_slots(observed)
         rows = max(1, MOVES_AT_ONCE.get(self.device.type, 2**14) // max(1, slots.shape[1]))

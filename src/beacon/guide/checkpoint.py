@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from beacon import __version__, plugins
 from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError
-from beacon.formats.structured import parse_json
+from beacon.io.structured import parse_json
 from beacon.plugins import installed_names, load_installed
 
 if TYPE_CHECKING:
-    from beacon.guide.guide import Guide
+    from beacon.guided.guide import Guide
     from beacon.model.graphical_model import GraphicalModel
 
 FORMAT = "beacon guide"

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
-from beacon.guide.evidence_guide import EvidenceGuide
-from beacon.guide.moves import Moves
+from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.moves import Moves
 from beacon.model.graphical_model import GraphicalModel
 
 ROWS_AT_ONCE = 16  # keeps what is computed for them in the cache

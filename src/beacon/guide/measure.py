@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.guide.guide import StateBatch
-from beacon.guide.moves import Moves
+from beacon.guided.guide import StateBatch
+from beacon.guided.moves import Moves
 
 SMALLEST = 1e-7  # scores nearer to 0 or 1 count as this near
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import UsageError
+from beacon.io.parts import Parts
 from beacon.learn.collector import Chunk, Collector, work_through
-from beacon.learn.parts import Parts
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
 from beacon.model.checks import check_count, check_seed

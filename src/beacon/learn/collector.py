@@ -13,7 +13,7 @@ import numpy as np
 from beacon.errors import MissingDependencyError
 from beacon.learn.teacher import Reference, Teacher
 from beacon.learn.trajectories import Trajectories
-from beacon.search.toward import Walks, record_walks
+from beacon.learn.walks import Walks, record_walks
 
 if TYPE_CHECKING:
     from beacon.learn.collect import CollectSettings

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from beacon.guide.fast_guide import FastWeights
-from beacon.guide.moves import Moves
+from beacon.guided.moves import Moves
 from beacon.learn.fast_settings import FastSettings
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import MissingDependencyError, ModelError, UsageError
-from beacon.guide.evidence_guide import EvidenceGuide
 from beacon.guide.fast_guide import FastGuide, FastWeights
 from beacon.guide.measure import Quality, prediction_quality
-from beacon.guide.moves import Moves
 from beacon.guide.trivial import value_frequencies
+from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.moves import Moves
 from beacon.learn.fast_settings import FastSettings
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel

@@ -14,10 +14,10 @@ from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from beacon.query.sampling import GibbsSettings
-from beacon.search.propagate import with_implied
-from beacon.search.search import Search, num_threads
-from beacon.search.stop import MaxRuntime
-from beacon.search.strategy import Auto
+from beacon.reduce.propagate import with_implied
+from beacon.runner.search import Search, num_threads
+from beacon.runner.stop import MaxRuntime
+from beacon.strategies.strategy import Auto
 
 PROBES = 3
 PROBE_SECONDS = 0.5

@@ -16,12 +16,12 @@ from beacon.model.checks import check_count, check_positive
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer
-from beacon.search.propagate import fixed_values
-from beacon.search.result import Result, checked_result
-from beacon.search.search import Search
-from beacon.search.stop import Stop
-from beacon.search.strategy import Auto, GlsPlus, Strategy
-from beacon.search.warm_up import warm_up
+from beacon.reduce.propagate import fixed_values
+from beacon.runner.result import Result, checked_result
+from beacon.runner.search import Search
+from beacon.runner.stop import Stop
+from beacon.runner.warm_up import warm_up
+from beacon.strategies.strategy import Auto, GlsPlus, Strategy
 
 METHODS = ("gls+", "auto", "toulbar2")
 DEFAULT_STEPS = 100_000

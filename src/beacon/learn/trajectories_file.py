@@ -11,9 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError
+from beacon.io.parquet_file import ParquetKind, load_table, save_table
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.parquet_file import ParquetKind, load_table, save_table
 from beacon.query.query_set import QuerySet
 from beacon.query.sampling import MAX_SAMPLED_VALUES
 
@@ -22,7 +22,7 @@ TRAJECTORIES = ParquetKind(METADATA_KEY, 1, "set of trajectories", "trajectories
 
 
 def save_trajectories(trajectories: Trajectories, path: str | os.PathLike[str]) -> None:
-    """Write trajectories; see :func:`beacon.query.parquet_file.save_table`."""
+    """Write trajectories; see :func:`beacon.io.parquet_file.save_table`."""
     facts = {
         "fingerprint": trajectories.fingerprint,
         "num_variables": trajectories.references.shape[1],

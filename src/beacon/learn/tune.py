@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.guide.evidence_guide import EvidenceGuide
-from beacon.guide.guide import Guide, States
-from beacon.guide.guided_batch import GuidedBatch, load_kernels
-from beacon.guide.scored import LoneSearches, ScoredStarts, given_starts, is_asked_first
-from beacon.guide.use import GuideUse
+from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guide import Guide, States
+from beacon.guided.use import GuideUse
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.query.query_set import QuerySet
-from beacon.search.search import num_threads
-from beacon.search.stop import MaxRuntime, MaxSteps, Stop
-from beacon.search.strategy import make_strategy
-from beacon.search.trace import Trace
+from beacon.runner.guided_batch import GuidedBatch, load_kernels
+from beacon.runner.scored import LoneSearches, ScoredStarts, given_starts, is_asked_first
+from beacon.runner.search import num_threads
+from beacon.runner.stop import MaxRuntime, MaxSteps, Stop
+from beacon.runner.trace import Trace
+from beacon.strategies.strategy import make_strategy
 
 WEIGHTS = (0.2, 0.5, 0.7, 1.0)
 FIRST_QUERIES = 8

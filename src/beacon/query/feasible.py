@@ -11,10 +11,10 @@ from beacon.errors import ModelError
 from beacon.model.evidence import impossible_factor
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.search.propagate import with_implied
-from beacon.search.search import Search
-from beacon.search.stop import MaxSteps, TargetScore
-from beacon.search.strategy import GlsPlus
+from beacon.reduce.propagate import with_implied
+from beacon.runner.search import Search
+from beacon.runner.stop import MaxSteps, TargetScore
+from beacon.strategies.strategy import GlsPlus
 
 MIN_STEPS, STEPS_PER_VARIABLE = 100_000, 1000
 

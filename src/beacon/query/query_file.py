@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.errors import BeaconError
+from beacon.io.parquet_file import ParquetKind, load_table, save_table
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.parquet_file import ParquetKind, load_table, save_table
 from beacon.query.query_set import SPLITS, QuerySet, QuerySettings
 from beacon.query.sampling import MAX_SAMPLED_VALUES, GibbsSettings
 
@@ -21,7 +21,7 @@ QUERIES = ParquetKind(METADATA_KEY, 1, "query set", "queries", "beacon queries")
 
 
 def save_queries(queries: QuerySet, path: str | os.PathLike[str]) -> None:
-    """Write a query set; see :func:`beacon.query.parquet_file.save_table`."""
+    """Write a query set; see :func:`beacon.io.parquet_file.save_table`."""
     facts = {
         "fingerprint": queries.fingerprint,
         "seed": queries.seed,

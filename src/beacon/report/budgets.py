@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from beacon.errors import BeaconError
-from beacon.evaluate.metrics import Floats, mean_of
-from beacon.evaluate.results import Kind, Results
+from beacon.evaluation.metrics import Floats, mean_of
+from beacon.evaluation.results import Kind, Results
 from beacon.report.drawings import anytime_plots
 from beacon.report.figure import drawing_style
 from beacon.report.naming import amount, main_methods

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from beacon.evaluate.bootstrap import bootstrap_interval
-from beacon.evaluate.metrics import Floats, improvements, mean_of, win_percentage, win_points
-from beacon.evaluate.results import Kind, Results
+from beacon.evaluation.bootstrap import bootstrap_interval
+from beacon.evaluation.metrics import Floats, improvements, mean_of, win_percentage, win_points
+from beacon.evaluation.results import Kind, Results
 from beacon.report.naming import amount, is_variant, short_name
 from beacon.report.tables import NOTHING, Cell, Table, digits_of, label, number, written
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluate.results import Results
+from beacon.evaluation.results import Results
 from beacon.guide.checkpoint import read_facts
 from beacon.report import comparisons, drawings, drift_table
 from beacon.report.drawings import Plot

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from beacon.evaluate.metrics import Floats, gaps
-from beacon.evaluate.results import Kind, Results
+from beacon.evaluation.metrics import Floats, gaps
+from beacon.evaluation.results import Kind, Results
 from beacon.report import drift_table
 from beacon.report.comparisons import win_matrix
 from beacon.report.naming import amount, colour_of, is_variant, main_methods, short_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from beacon.evaluate.bootstrap import Interval, bootstrap_interval
-from beacon.evaluate.drift import alpha, expected_hitting_bound
-from beacon.evaluate.results import Results
+from beacon.evaluation.bootstrap import Interval, bootstrap_interval
+from beacon.evaluation.drift import alpha, expected_hitting_bound
+from beacon.evaluation.results import Results
 from beacon.report.naming import main_methods, short_name
 from beacon.report.tables import Cell, Table, label, number, written
 

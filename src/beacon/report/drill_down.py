@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from beacon.evaluate.metrics import gaps
-from beacon.evaluate.records import Record
-from beacon.evaluate.results import Results
+from beacon.evaluation.metrics import gaps
+from beacon.evaluation.records import Record
+from beacon.evaluation.results import Results
 from beacon.report.naming import colour_of, main_methods, short_name
 from beacon.report.tables import Cell, Table, label, number, written
 

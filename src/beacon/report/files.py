@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from beacon.formats.files import write_bytes
+from beacon.io.files import write_bytes
 from beacon.report.contents import Report
 from beacon.report.figure import as_svg
 from beacon.report.html import as_html

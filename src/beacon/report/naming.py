@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from beacon.evaluate.results import Kind, Results
+from beacon.evaluation.results import Kind, Results
 
 COLOURS = ("#3b7dd8", "#e07b39", "#2a9d6f", "#a35bc9", "#d64550", "#17a2b8", "#8a8f98", "#c9a227")
 """Distinct for colour-blind readers, and legible on white and on dark grey."""

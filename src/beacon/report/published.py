@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from beacon.evaluate.metrics import improvements, mean_of, seconds_per_step
-from beacon.evaluate.results import Results
+from beacon.evaluation.metrics import improvements, mean_of, seconds_per_step
+from beacon.evaluation.results import Results
 from beacon.report.naming import amount, main_methods, short_name
 from beacon.report.tables import Cell, Table, duration, label, number, written
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from beacon.evaluate.metrics import gaps, improvements, mean_of, seconds_per_step
-from beacon.evaluate.records import Record
-from beacon.evaluate.results import Kind, Results
+from beacon.evaluation.metrics import gaps, improvements, mean_of, seconds_per_step
+from beacon.evaluation.records import Record
+from beacon.evaluation.results import Kind, Results
 from beacon.model.ties import is_tie
 from beacon.report.comparisons import percent_cell
 from beacon.report.naming import amount, busy, main_methods, plural, short_name

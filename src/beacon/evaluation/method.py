@@ -1,0 +1,142 @@
+"""What is measured: methods, the budgets they get, and what each leaves behind on one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import UsageError
+from beacon.evaluation.drift import Step
+from beacon.model.flat import FlatModel
+from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.trace import Trace
+
+START_STREAM = 7  # starts come from a stream of their own, apart from searches and samples
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Every search runs until both the largest number of steps and the largest time are used up."""
+
+    steps: tuple[int, ...] = (500, 1000, 2000, 4000)
+    seconds: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Sort out repeats; refuse nothing to measure and budgets that make no sense."""
+        object.__setattr__(self, "steps", tuple(sorted(set(self.steps))))
+        object.__setattr__(self, "seconds", tuple(sorted(set(self.seconds))))
+        if not self.steps and not self.seconds:
+            raise UsageError("nothing to measure; give budgets in steps, in seconds or both")
+        if self.steps and self.steps[0] < 1:
+            raise UsageError(f"budgets in steps must be at least 1; found {self.steps[0]}")
+        if self.seconds and not 0 < self.seconds[0] <= self.seconds[-1] < np.inf:
+            raise UsageError(f"budgets in seconds must be positive numbers; found {self.seconds}")
+
+    @property
+    def max_steps(self) -> int:
+        """The largest number of steps; 0 if only time counts."""
+        return self.steps[-1] if self.steps else 0
+
+    @property
+    def max_seconds(self) -> float:
+        """The largest time; 0 if only steps count."""
+        return self.seconds[-1] if self.seconds else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """One problem: evidence, and where every method of the comparison begins."""
+
+    index: int
+    """Its place in the query set."""
+    evidence: dict[int, int]
+    start: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A model and its compiled form, shared by all methods."""
+
+    name: str
+    model: GraphicalModel
+    flat: FlatModel
+
+    def floored_score(self, assignment: NDArray[np.int64] | None) -> tuple[float, int]:
+        """An assignment's floored score and zero factors, recomputed from the model; -inf for none."""
+        if assignment is None:
+            return -np.inf, 0
+        score = self.model.floored_log_score(assignment, self.flat.log_zero)
+        return score, self.model.num_zero_factors(assignment)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a method did on one query."""
+
+    trace: Trace
+    """Improvements, timed from the moment the method got the query; empty if nothing was found."""
+    assignment: NDArray[np.int64] | None
+    steps: int
+    setup_seconds: float
+    """Time before the first step."""
+    seconds: float
+    """Time of the steps themselves (for solvers without steps: all of it)."""
+    stop: str
+    proved: bool
+    """Is the assignment proved optimal?"""
+
+
+class Method(Protocol):
+    """A way to answer queries, ready to be measured."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it; every method of an evaluation has a name of its own."""
+
+    @property
+    def baseline(self) -> str | None:
+        """The method it is meant to improve on, if any."""
+
+    @property
+    def weight(self) -> float | None:
+        """λ of a guided method."""
+
+    @property
+    def counts_steps(self) -> bool:
+        """Does it search in steps (flips), so that budgets in steps mean something?"""
+
+    @property
+    def walks(self) -> bool:
+        """Is every step a single flip, so that it can be followed as a :class:`Walker`?"""
+
+    def settings(self) -> dict[str, Any]:
+        """All that makes its results what they are, for the record."""
+
+    def prepare(self, network: Network) -> None:
+        """Whatever may be done once per model, before any clock runs."""
+
+    def run(
+        self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
+    ) -> Iterator[tuple[Query, Run]]:
+        """Answer queries, each as soon as it is done; closing the iterator abandons the rest."""
+
+
+class Walker(Protocol):
+    """A method whose every step can be watched: one that flips a variable at a time."""
+
+    def walk(self, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
+        """The states of the very search that ``run`` makes of this query, step by step."""
+
+
+def uniform_start(
+    model: GraphicalModel, evidence: dict[int, int], query: int, seed: int
+) -> NDArray[np.int64]:
+    """A uniformly random assignment with the evidence in place; the same for every method."""
+    rng = np.random.default_rng([seed, START_STREAM, query])
+    start: NDArray[np.int64] = rng.integers(0, model.domain_sizes, dtype=np.int64)
+    start[list(evidence)] = list(evidence.values())
+    return start

@@ -1,0 +1,143 @@
+"""``run.json``: all that is needed to understand an evaluation's numbers and to make them again."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import secrets
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from beacon import __version__
+from beacon.errors import BeaconError, FormatError, UsageError
+from beacon.io.structured import parse_json
+
+FILE = "run.json"
+FORMAT = "beacon evaluation"
+VERSION = 1
+FIXED = ("steps", "seconds", "split", "propagate", "drift_steps")  # one folder, one kind of measurement
+
+Facts = dict[str, Any]
+
+
+def new_run(settings: Facts) -> Facts:
+    """The record of an evaluation that has not begun."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "settings": settings,
+        "networks": {},
+        "methods": {},
+        "missing": [],
+        "sessions": [],
+    }
+
+
+def load_run(folder: Path) -> Facts:
+    """Read ``run.json``."""
+    path = folder / FILE
+    try:
+        facts = parse_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BeaconError(
+            f"{folder} holds no evaluation ({FILE} is missing); make one with `beacon evaluate`"
+        ) from None
+    except (ValueError, OSError) as error:
+        raise FormatError(path, "", f"expected the record of an evaluation ({error})") from None
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT or facts.get("version") != VERSION:
+        raise FormatError(path, "", f"expected a {FORMAT} of version {VERSION}")
+    _check_sections(path, facts)
+    return facts
+
+
+def _check_sections(path: Path, facts: Facts) -> None:
+    for name, empty in new_run({}).items():
+        if not isinstance(facts.get(name), type(empty)):
+            raise FormatError(path, "", f"the record is damaged: expected its part {name!r}")
+    for name in ("networks", "methods"):
+        if not all(isinstance(entry, dict) for entry in facts[name].values()):
+            raise FormatError(path, "", f"the record is damaged: expected objects in its part {name!r}")
+
+
+def open_run(folder: Path, settings: Facts) -> Facts:
+    """The folder's record if it has one that fits these settings, else a new one."""
+    if not (folder / FILE).exists():
+        return new_run(settings)
+    facts = load_run(folder)
+    for name in FIXED:
+        before, now = facts["settings"].get(name), settings[name]
+        if before != now:
+            raise UsageError(
+                f"{folder} holds an evaluation with other settings: {name} was {before}, now {now}; "
+                "use the same settings to go on with it, or another folder"
+            )
+    facts["settings"] = settings
+    return facts
+
+
+def note_once(facts: Facts, kind: str, name: str, entry: Facts, folder: Path) -> None:
+    """Enter a network or a method; one of that name that is not the same is an error."""
+    plain = json.loads(json.dumps(entry))
+    known = facts[kind].setdefault(name, plain)
+    if known != plain:
+        differing = [key for key in {**known, **plain} if known.get(key) != plain.get(key)]
+        raise UsageError(
+            f"{folder} holds results of {name!r} with another {', '.join(sorted(differing))}; "
+            "use another folder"
+        )
+
+
+def save_run(folder: Path, facts: Facts) -> None:
+    """Write ``run.json`` to a temporary name and rename it."""
+    temporary = folder / f".{FILE}-{secrets.token_hex(8)}.tmp"
+    try:
+        temporary.write_text(json.dumps(facts, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        os.replace(temporary, folder / FILE)
+    except OSError as error:
+        raise BeaconError(f"cannot write {folder / FILE}: {(error.strerror or str(error)).lower()}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def new_session(command: str, threads: int) -> Facts:
+    """Where and when the work is done, and by what versions."""
+    packages = ("numpy", "numba", "torch", "pytoulbar2")
+    return {
+        "began": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "beacon": __version__,
+        "python": platform.python_version(),
+        "packages": {name: found for name in packages if (found := _version_of(name))},
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "load": [load_average()],
+        "runs": 0,
+        "seconds": 0.0,
+    }
+
+
+def load_average() -> float | None:
+    """Programs that wanted a core over the last minute; with more than cores, times are not to be trusted."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    """The processor's name where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

@@ -1,0 +1,87 @@
+"""Suites: lists of networks with what is known of them, as TOML files (``benchmarks/paper.toml`` is one)."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from beacon.errors import FormatError
+from beacon.io.structured import parse_toml
+from beacon.model.graphical_model import GraphicalModel
+
+SUFFIXES = ("", ".xz", ".gz", ".bz2")
+
+
+@dataclass(frozen=True)
+class SuiteNetwork:
+    """One network of a suite: how to find its file, and what to expect in it."""
+
+    name: str
+    file: str
+    """File name, without the suffix of a compressed one."""
+    short_name: str = ""
+    """What tables call it."""
+    variables: int | None = None
+    factors: int | None = None
+    source: str = ""
+    """Where to obtain it: public repository, commit and path."""
+    stands_in_for: str = ""
+    """The network that was meant, if this one takes its place."""
+    published: dict[str, Any] = field(default_factory=dict)
+    """Figures that others have published for it."""
+
+    def find(self, folder: Path) -> Path | None:
+        """The network's file in a folder or one of its subfolders, compressed or not."""
+        folders = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
+        names = [self.file + suffix for suffix in SUFFIXES]
+        return next((path for place in folders for name in names if (path := place / name).is_file()), None)
+
+    def surprise(self, model: GraphicalModel) -> str:
+        """What differs between the model and what was expected; empty if nothing does."""
+        expected = {"variables": self.variables, "factors": self.factors}
+        found = {"variables": model.num_variables, "factors": model.num_factors}
+        wrong = [name for name, count in expected.items() if count is not None and count != found[name]]
+        return ", ".join(f"expected {expected[name]} {name}, found {found[name]}" for name in wrong)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Networks to be evaluated together."""
+
+    networks: tuple[SuiteNetwork, ...]
+    title: str = ""
+
+
+def load_suite(path: str | os.PathLike[str]) -> Suite:
+    """Read a suite; a misspelt key is an error that suggests the right one."""
+    try:
+        content = parse_toml(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FormatError(path, "", f"expected a suite in TOML: {error}") from None
+    entries = content.pop("network", [])
+    title = content.pop("title", "")
+    if content or not entries:
+        problem = f"unknown key {next(iter(content))!r}" if content else "no [[network]] in it"
+        raise FormatError(path, "", f"expected a suite: a title and [[network]] tables; {problem}")
+    networks = tuple(_network(path, place, entry) for place, entry in enumerate(entries, start=1))
+    names = [network.name for network in networks]
+    for name in names:
+        if names.count(name) > 1:
+            raise FormatError(path, "", f"two networks are called {name!r}; give each a name of its own")
+    return Suite(networks, str(title))
+
+
+def _network(path: object, place: int, entry: dict[str, Any]) -> SuiteNetwork:
+    known = [spec.name for spec in fields(SuiteNetwork)]
+    for key in entry:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
+            raise FormatError(path, f"network {place}", f"no key is called {key!r}; {hint}")
+    for key in ("name", "file"):
+        if not isinstance(entry.get(key), str):
+            raise FormatError(path, f"network {place}", f"expected a {key}, found {entry.get(key)!r}")
+    return SuiteNetwork(**entry)

@@ -1,0 +1,1 @@
+"""Files that are complete or absent: compression, atomic writes, Parquet, locks, work in progress."""

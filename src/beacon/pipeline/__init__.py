@@ -1,0 +1,1 @@
+"""The stages of a run: from a model to a guide and a report."""

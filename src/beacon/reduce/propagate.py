@@ -1,0 +1,248 @@
+"""What the evidence implies: values that every assignment of non-zero probability must have.
+
+A value that some factor forbids whatever its other variables are (given what they may still be) is out;
+a variable with one value left is decided. On networks with deterministic tables this settles most of a
+query before the search begins.
+
+What follows without any evidence is found once for a model; a query then looks only at the factors that its
+evidence reaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.jit import inlined, kernel
+from beacon.model.fixed import Fixed, as_fixed
+from beacon.model.flat import FlatModel, once_per_model
+
+
+class _Zeros(NamedTuple):
+    """The zeros of a model, and what follows from them alone."""
+
+    entries: NDArray[np.bool_]
+    """[entries] is it zero?"""
+    without: NDArray[np.bool_]
+    """[factors] has it no zeros?"""
+    possible: NDArray[np.bool_]
+    """[moves] what is left without any evidence."""
+    max_scope: int
+    """Variables of the widest factor."""
+    matter: bool
+    """Can evidence imply anything? Not without zeros, nor where every assignment has probability zero."""
+
+
+def implied_values(model: FlatModel, evidence: Mapping[int, int]) -> dict[int, int]:
+    """Values of unobserved variables that follow from the evidence and the zeros of the tables.
+
+    Empty where nothing follows, and where the evidence turns out to have probability zero: then every
+    assignment breaks something, and the search is to look for the fewest zeros.
+    """
+    fixed = fixed_values(model, evidence, None)
+    pairs = ((variable, int(fixed[variable])) for variable in np.flatnonzero(fixed >= 0).tolist())
+    return {variable: value for variable, value in pairs if variable not in evidence}
+
+
+def with_implied(
+    model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None
+) -> dict[int, int]:
+    """The evidence and what it implies; the evidence alone if a given start does otherwise."""
+    fixed = fixed_values(model, evidence, start)
+    return {variable: int(fixed[variable]) for variable in np.flatnonzero(fixed >= 0).tolist()}
+
+
+def fixed_values(
+    model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None, propagate: bool = True
+) -> Fixed:
+    """The evidence and, if it is to ``propagate``, what it implies, for each variable.
+
+    A given start that does otherwise has probability zero, and a search that begins there must be able to
+    return it: then the evidence alone is fixed.
+    """
+    given = as_fixed(evidence, model.num_variables)
+    if not propagate:
+        return given
+    zeros = _zeros_of(model)
+    if not zeros.matter:
+        return given
+    fixed, possible, waiting = given.copy(), zeros.possible.copy(), zeros.without.copy()
+    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
+    supported = np.zeros(model.num_moves, dtype=np.bool_)
+    if not _fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, fixed):
+        return given
+    return given if start is not None and _contradicts(start, fixed) else fixed
+
+
+def _contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
+    return bool(((fixed >= 0) & (start != fixed)).any())
+
+
+@once_per_model
+def _zeros_of(model: FlatModel) -> _Zeros:
+    entries = model.log_table == model.log_zero
+    possible = np.ones(model.num_moves, dtype=np.bool_)
+    max_scope = int(np.diff(model.scope_starts).max(initial=0))
+    if not entries.any():
+        return _Zeros(entries, np.ones(model.num_factors, dtype=np.bool_), possible, max_scope, matter=False)
+    waiting = np.add.reduceat(entries, model.table_starts[:-1], dtype=np.int64) > 0
+    without = ~waiting
+    first = np.flatnonzero(waiting).astype(np.int32)
+    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(max_scope, dtype=np.int32)
+    queue[: len(first)] = first
+    supported = np.zeros(model.num_moves, dtype=np.bool_)
+    waiting[:] = True  # those without zeros never have to wait
+    matter = _prune(model, entries, possible, waiting, queue, len(first), supported, moves)
+    return _Zeros(entries, without, possible, max_scope, matter=matter)
+
+
+@inlined
+def _mark_supported(
+    model: FlatModel,
+    zero_entries: NDArray[np.bool_],
+    possible: NDArray[np.bool_],
+    factor: int,
+    supported: NDArray[np.bool_],
+    moves: NDArray[np.int32],
+) -> None:
+    """Mark the moves that occur in an entry of a factor which is neither zero nor ruled out.
+
+    ``moves`` is room for those of one entry; they are counted up from entry to entry like the digits of a
+    number.
+    """
+    begin, arity = model.scope_starts[factor], model.scope_starts[factor + 1] - model.scope_starts[factor]
+    missing = 0  # possible moves without support so far
+    for place in range(arity):
+        variable = model.scopes[begin + place, 0]
+        moves[place] = model.move_starts[variable]
+        for move in range(model.move_starts[variable], model.move_starts[variable + 1]):
+            missing += possible[move] * 1
+    for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
+        allowed = not zero_entries[entry]
+        for place in range(arity if allowed else 0):
+            allowed = allowed and possible[moves[place]]
+        for place in range(arity if allowed else 0):
+            missing -= (not supported[moves[place]]) * 1
+            supported[moves[place]] = True
+        if missing == 0:
+            break
+        for place in range(arity - 1, -1, -1):
+            variable = model.scopes[begin + place, 0]
+            moves[place] += 1
+            if moves[place] < model.move_starts[variable + 1]:
+                break
+            moves[place] = model.move_starts[variable]
+
+
+@inlined
+def _enqueue(factor: int, waiting: NDArray[np.bool_], queue: NDArray[np.int32], tail: int) -> int:
+    """Put a factor at the end of the ring unless it waits there already; return the new end."""
+    if not waiting[factor]:
+        waiting[factor] = True
+        queue[tail % len(queue)] = factor
+        tail += 1
+    return tail
+
+
+@inlined
+def _wake_factors(
+    model: FlatModel, variable: int, waiting: NDArray[np.bool_], queue: NDArray[np.int32], tail: int
+) -> int:
+    """Queue the factors of a variable that has lost a value; return the queue's new end."""
+    for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
+        tail = _enqueue(model.pairs[link, 0], waiting, queue, tail)
+    for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
+        tail = _enqueue(model.wides[link, 0], waiting, queue, tail)
+    return tail
+
+
+@kernel
+def _prune(
+    model: FlatModel,
+    zero_entries: NDArray[np.bool_],
+    possible: NDArray[np.bool_],
+    waiting: NDArray[np.bool_],
+    queue: NDArray[np.int32],
+    tail: int,
+    supported: NDArray[np.bool_],
+    moves: NDArray[np.int32],
+) -> bool:
+    """Rule out unsupported values until nothing changes; False if a variable has none left.
+
+    ``queue`` is a ring of the factors that are ``waiting``; factors without zeros count as waiting all the
+    time, so that they never get there. Cost: the tables of the factors visited, each again whenever one of
+    its variables lost a value.
+    """
+    head = 0
+    while head < tail:
+        factor = queue[head % len(queue)]
+        head += 1
+        _mark_supported(model, zero_entries, possible, factor, supported, moves)
+        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+            variable = model.scopes[place, 0]
+            lost, left = 0, 0
+            for move in range(model.move_starts[variable], model.move_starts[variable + 1]):
+                lost += possible[move] and not supported[move]
+                left += supported[move]
+                possible[move] = possible[move] and supported[move]
+                supported[move] = False
+            if left == 0:
+                return False
+            if lost > 0:
+                tail = _wake_factors(model, variable, waiting, queue, tail)
+        waiting[factor] = False  # only now: what it has itself ruled out is no news to it
+    return True
+
+
+@inlined
+def _restrict(model: FlatModel, possible: NDArray[np.bool_], variable: int, value: int) -> int:
+    """Rule out all values of a variable but one; return how many that were."""
+    lost, start = 0, model.move_starts[variable]
+    for move in range(start, model.move_starts[variable + 1]):
+        if possible[move] and move != start + value:
+            possible[move] = False
+            lost += 1
+    return lost
+
+
+@inlined
+def _only_value(model: FlatModel, possible: NDArray[np.bool_], variable: int) -> int:
+    """The one value that a variable has left; -1 if it has several."""
+    only, start = -1, model.move_starts[variable]
+    for move in range(start, model.move_starts[variable + 1]):
+        if possible[move]:
+            if only >= 0:
+                return -1
+            only = move - start
+    return only
+
+
+@kernel
+def _fix_implied(
+    model: FlatModel,
+    zero_entries: NDArray[np.bool_],
+    possible: NDArray[np.bool_],
+    waiting: NDArray[np.bool_],
+    queue: NDArray[np.int32],
+    supported: NDArray[np.bool_],
+    moves: NDArray[np.int32],
+    fixed: Fixed,
+) -> bool:
+    """Add to the ``fixed`` values what they imply; False, and nothing added, if they contradict the zeros."""
+    tail = 0
+    for variable in range(len(fixed)):
+        value = fixed[variable]
+        if value >= 0:
+            if not possible[model.move_starts[variable] + value]:
+                return False
+            if _restrict(model, possible, variable, value) > 0:
+                tail = _wake_factors(model, variable, waiting, queue, tail)
+    if not _prune(model, zero_entries, possible, waiting, queue, tail, supported, moves):
+        return False
+    for variable in range(len(fixed)):
+        if fixed[variable] < 0 and model.domain_sizes[variable] > 1:
+            fixed[variable] = _only_value(model, possible, variable)
+    return True

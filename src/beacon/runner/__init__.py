@@ -1,0 +1,1 @@
+"""Running searches: the clock, threads, starts, stops, traces and results."""

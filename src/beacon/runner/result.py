@@ -1,0 +1,142 @@
+"""What a search found, checked: every score here is recomputed from the model, not taken from the search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.model.graphical_model import GraphicalModel
+from beacon.model.html_view import html_table
+from beacon.runner.search import Search
+from beacon.runner.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The best assignment of one query and how it was found.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1}, stop=beacon.MaxSteps(200))
+    >>> int(result.assignment[0]), result.steps, result.zero_factors
+    (1, 200, 0)
+    >>> bool(result.trace.best_at(200) >= result.trace.best_at(9))
+    True
+    """
+
+    model: GraphicalModel = field(repr=False)
+    evidence: dict[int, int] = field(repr=False)
+    assignment: NDArray[np.int64] = field(repr=False)
+    """A value index for every variable, evidence included."""
+    log_score: float
+    """Natural log of the product of all potentials; -inf if one is zero."""
+    floored_log_score: float
+    """The same with ``log_zero`` for each zero potential."""
+    log_zero: float
+    zero_factors: int
+    """Number of factors whose potential is zero."""
+    steps: int
+    """Flips made."""
+    seconds: float
+    """Time spent searching, without reading, compiling and checking."""
+    method: str
+    seed: int
+    stop: str
+    """Why the search ended."""
+    trace: Trace = field(repr=False)
+
+    @property
+    def named_assignment(self) -> dict[str, str]:
+        """The assignment as variable name -> value label."""
+        return self.model.named_assignment(self.assignment)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Is this proved to be the best assignment (each factor at its maximum under the evidence)?"""
+        return self.stop == "optimal"
+
+    def summary(self) -> str:
+        """A few lines for a person."""
+        score = f"{self.log_score:.6f}" if self.zero_factors == 0 else "-inf (probability zero)"
+        lines = [
+            f"log score      {score}",
+            f"zero factors   {self.zero_factors}",
+            f"query          {self.model.num_variables - len(self.evidence)} variables, "
+            f"{len(self.evidence)} observed",
+            f"search         {self.method}, {self.steps:,} steps in {self.seconds:.3f} s "
+            f"(seed {self.seed}, stopped by: {self.stop})",
+            f"last improved  at step {self.trace.steps[-1]:,}, {self.trace.seconds[-1]:.3f} s",
+        ]
+        if self.zero_factors:
+            lines.insert(1, f"floored score  {self.floored_log_score:.6f} (zeros count {self.log_zero:g})")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``beacon solve --json`` prints."""
+        return {
+            "log_score": self.log_score if math.isfinite(self.log_score) else None,
+            "floored_log_score": self.floored_log_score,
+            "log_zero": self.log_zero,
+            "zero_factors": self.zero_factors,
+            "assignment": self.assignment.tolist(),
+            "named_assignment": self.named_assignment,
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "method": self.method,
+            "seed": self.seed,
+            "stop": self.stop,
+        }
+
+    def _repr_html_(self) -> str:
+        """What was found and how, and the values of the query's variables, for notebooks."""
+        rows = [line.partition("  ")[::2] for line in self.summary().splitlines()]
+        asked = [pair for i, pair in enumerate(self.named_assignment.items()) if i not in self.evidence]
+        more = f"… {len(asked):,} in all: see named_assignment"
+        return html_table("Result", [(name, text.strip()) for name, text in rows]) + html_table(
+            "Most probable explanation", asked, ("variable", "value"), more
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the best score over time; see :func:`beacon.report.plots.plot_trace`."""
+        from beacon.report.plots import plot_trace  # noqa: PLC0415 - drawing is needed only here
+
+        return plot_trace(self.trace, ax=ax)
+
+
+def checked_result(
+    model: GraphicalModel, evidence: dict[int, int], search: Search, seed: int, reason: str
+) -> Result:
+    """Score a search's best assignment anew and compare with what the search believed."""
+    assignment, log_zero = search.best_assignment, search.model.log_zero
+    log_potentials = model.log_potentials(assignment)
+    zero_factors = int(np.count_nonzero(np.isneginf(log_potentials)))
+    floored = math.fsum(np.maximum(log_potentials, log_zero))
+    tolerance = 1e-6 * (1 + abs(floored)) + 1e-9 * np.abs(search.model.log_table).max(initial=0.0)
+    if zero_factors != search.best_zeros or abs(floored - search.best_score) > tolerance:
+        raise RuntimeError(
+            f"the search reports score {search.best_score} with {search.best_zeros} zero factors; "
+            f"recomputed: {floored} with {zero_factors}. This is a bug in Beacon; please report it"
+        )
+    if any(assignment[variable] != value for variable, value in evidence.items()):
+        raise RuntimeError(
+            "the search changed an observed variable. This is a bug in Beacon; please report it"
+        )
+    return Result(
+        model=model,
+        evidence=evidence,
+        assignment=assignment,
+        log_score=-math.inf if zero_factors else floored,
+        floored_log_score=floored,
+        log_zero=log_zero,
+        zero_factors=zero_factors,
+        steps=search.steps,
+        seconds=search.seconds,
+        method=search.strategy.name,
+        seed=int(seed),
+        stop=reason,
+        trace=search.trace,
+    )

@@ -1,0 +1,190 @@
+"""One search of one query: a state, a strategy, and the loop that minds the clock."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Mapping
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.engine.core import draw_assignment, new_state, rebuild
+from beacon.engine.costs import set_tops
+from beacon.engine.incumbent import first_best, save_all_best
+from beacon.engine.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
+from beacon.guided.advance import check_can_be_guided, guided_advance
+from beacon.guided.guidance import Guidance
+from beacon.model.checks import check_count
+from beacon.model.fixed import Fixed, as_fixed, place
+from beacon.model.flat import FlatModel
+from beacon.runner.stop import Stop
+from beacon.runner.trace import Trace, TraceRecorder
+from beacon.strategies.strategy import Strategy
+
+CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
+FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
+NO_LIMIT = np.iinfo(np.int64).max
+
+REASONS = {OPTIMAL: "optimal", STALLED: "stalled", TARGET: "target"}
+
+
+class Search:
+    """One search. :meth:`run` may be called again and again; the search goes on where it stopped."""
+
+    def __init__(
+        self,
+        model: FlatModel,
+        evidence: Mapping[int, int] | Fixed,
+        strategy: Strategy,
+        start: NDArray[np.int64] | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Begin at ``start`` or at random; ``evidence`` is all that the search may not change."""
+        fixed = as_fixed(evidence, model.num_variables)
+        self.model = model
+        self.strategy = strategy.fitted(model)
+        self.seconds = 0.0
+        self.state = new_state(
+            model,
+            fixed,
+            seed,
+            penalising=strategy.penalising,
+            growing=strategy.growing,
+            block_entries=getattr(strategy, "block_entries", 0),  # a setting of those with block moves alone
+        )
+        if start is None:
+            draw_assignment(model, self.state)
+        else:
+            self.state.assignment[:] = place(fixed, start)
+        set_tops(model, self.state)
+        self.strategy.prepare(model, self.state)
+        rebuild(model, self.state)
+        first_best(self.state)
+        self._recorder = TraceRecorder()
+        self._work = FIRST_WORK
+        self._last_step, self._optima_then = -1, 0
+        self._advance: Callable[[Limits], int]
+        self._recorder.fetch(self.state, 0, 0.0, 0.0)
+
+    @property
+    def steps(self) -> int:
+        """Steps made so far."""
+        return int(self.state.counters[0]["steps"])
+
+    @property
+    def score(self) -> float:
+        """Floored score of the current assignment."""
+        finite = self.state.counters[0]["fixed_score"] + self.state.parts["score"].sum()
+        return float(finite + self.zeros * self.model.log_zero)
+
+    @property
+    def zeros(self) -> int:
+        """Zero factors of the current assignment."""
+        return int(self.state.counters[0]["fixed_zeros"] + self.state.parts["zeros"].sum())
+
+    @property
+    def best_score(self) -> float:
+        """Floored score of the best assignment."""
+        return float(self.state.counters[0]["best_score"] + self.best_zeros * self.model.log_zero)
+
+    @property
+    def best_zeros(self) -> int:
+        """Zero factors of the best assignment."""
+        return int(self.state.counters[0]["best_zeros"])
+
+    @property
+    def best_assignment(self) -> NDArray[np.int64]:
+        """The best assignment so far."""
+        save_all_best(self.state)
+        return self.state.best.astype(np.int64)
+
+    @property
+    def trace(self) -> Trace:
+        """The improvements so far."""
+        return self._recorder.trace()
+
+    def run(
+        self,
+        stop: Stop,
+        cancelled: threading.Event | None = None,
+        on_improvement: Callable[[Search], None] | None = None,
+        scores: NDArray[np.float32] | None = None,
+        guidance: Guidance | None = None,
+    ) -> str:
+        """Search until ``stop`` and say why it ended; its limits count from the search's beginning.
+
+        ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded.
+        """
+        began = perf_counter() - self.seconds
+        self._heed(scores, guidance or Guidance())
+        while (reason := self._reason_to_stop(stop, cancelled)) is None:
+            known = len(self._recorder.chunks)
+            verdict = self._call_kernel(stop)
+            self.seconds = perf_counter() - began
+            if on_improvement and len(self._recorder.chunks) > known:
+                on_improvement(self)
+                self.seconds = perf_counter() - began
+            if verdict != RUNNING:
+                return REASONS[verdict]
+            if self._is_stuck():
+                return "stalled"
+        return reason
+
+    def charge(self, seconds: float) -> None:
+        """Count time that was spent on this search elsewhere, such as a guide's."""
+        self.seconds += seconds
+
+    def _is_stuck(self) -> bool:
+        """Have there been too many local optima since the last step?"""
+        steps, optima = self.steps, int(self.state.counters[0]["local_optima"])
+        if steps != self._last_step:
+            self._last_step, self._optima_then = steps, optima
+        return optima - self._optima_then > self.strategy.patience
+
+    def _reason_to_stop(self, stop: Stop, cancelled: threading.Event | None) -> str | None:
+        if not self.state.is_free.any():
+            return "nothing to search"
+        if self.steps >= stop.steps:
+            return "steps"
+        if self.seconds >= stop.seconds:
+            return "seconds"
+        if self.steps - self.state.counters[0]["best_step"] >= stop.idle_steps:
+            return "no improvement"
+        return "interrupted" if cancelled is not None and cancelled.is_set() else None
+
+    def _call_kernel(self, stop: Stop) -> int:
+        """Run the kernel for a few milliseconds, and learn from it how much work that is."""
+        counters = self.state.counters[0]
+        first_step, first_work, began = self.steps, self._work_done(), perf_counter()
+        last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
+        # rounded up: were it less than the limit, the kernel would stand still while the loop goes on
+        limits = Limits(math.ceil(min(last_step, NO_LIMIT)), first_work + self._work, float(stop.target))
+        verdict = self._advance(limits)
+        spent = max(perf_counter() - began, 1e-6)
+        self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
+        rate = (self._work_done() - first_work + 1) / spent
+        goal = min(CALL_SECONDS, max(stop.seconds - self.seconds - spent, CALL_SECONDS / 10))
+        self._work = int(min(max(rate * goal, 1), 4 * self._work))
+        return verdict
+
+    def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance) -> None:
+        """Let a guide have its say from now on; without scores, let the strategy search by itself."""
+        if scores is None or not guidance.is_heeded:
+            self._advance = lambda limits: self.strategy.advance(self.model, self.state, limits)
+            return
+        check_can_be_guided(self.strategy)
+        self._advance = guided_advance(self.strategy, self.model, self.state, scores, guidance)
+
+    def _work_done(self) -> int:
+        return int(self.state.counters[0]["work"])
+
+
+def num_threads(threads: int | None) -> int:
+    """The number of threads to use: as asked, or one per core that this process may use."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    check_count("threads", threads, 1)
+    return int(threads)

@@ -1,1 +1,0 @@
-"""The engine: state and flips, strategies, batches, stopping, results."""

@@ -1,0 +1,1 @@
+"""The automatic mix of strategies."""

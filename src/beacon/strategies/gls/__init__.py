@@ -1,0 +1,1 @@
+"""GLS+: guided local search with a penalty for every table entry."""

@@ -1,0 +1,1 @@
+"""Tree moves: exact moves on blocks of bounded width in perturbed regions."""

@@ -1,0 +1,100 @@
+"""Methods by name: what a guide's tuned settings and the weights of a comparison make of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from beacon.errors import ModelError, UsageError
+from beacon.evaluation.catalog import DEFAULT_WEIGHT, check_names, make_methods
+from beacon.evaluation.engine_method import EngineMethod
+from beacon.evaluation.guided_method import GuidedMethod
+from beacon.guide.checkpoint import update_tuned
+from beacon.guide.fast_guide import FastGuide
+from beacon.guided.use import GuideUse
+from beacon.model.families import ising_grid
+from tests.evaluation.helpers import evaluated, network_of
+from tests.guide.helpers import random_weights
+
+GRID = ising_grid(4, 4, seed=1)
+
+
+@pytest.fixture
+def guide(tmp_path: Path) -> str:
+    FastGuide(GRID, random_weights(GRID)).save(tmp_path / "grid.guide")
+    return str(tmp_path / "grid.guide")
+
+
+def guided_of(names: list[str], guide: str, weights: tuple[float, ...] = ()) -> dict[str, GuidedMethod]:
+    methods = make_methods(names, GRID, guide=guide, weights=weights)
+    return {method.name: method for method in methods if isinstance(method, GuidedMethod)}
+
+
+def test_methods_come_in_the_order_asked_for(guide: str) -> None:
+    names = ["auto", "beacon", "greedy"]
+    methods = make_methods(names, GRID, guide=guide, propagate=True)
+    assert [method.name for method in methods] == names
+    assert all(isinstance(m, EngineMethod | GuidedMethod) and m.propagate for m in methods)
+
+
+def test_the_papers_methods_begin_at_random_with_a_weight(guide: str) -> None:
+    for name, method in guided_of(["beacon-greedy", "beacon-gls+"], guide).items():
+        assert method.strategy.name == method.baseline == name.removeprefix("beacon-")
+        assert (method.use.start, method.weight) == ("random", DEFAULT_WEIGHT)
+        assert method.settings()["guide"] == {"folder": guide}
+
+
+def test_a_guide_is_used_as_tuned(guide: str) -> None:
+    tuned = GuideUse("guide", 0.7, "all", restart_from="guide")
+    update_tuned(guide, {"strategy": "greedy", "use": tuned.to_dict()})
+    methods = guided_of(["beacon", "beacon-gls+"], guide)
+    assert (methods["beacon"].use, methods["beacon"].strategy.name) == (tuned, "greedy")
+    assert methods["beacon-gls+"].use == GuideUse("random", 0.7, "all", restart_from="guide")
+
+
+def test_a_guide_that_was_never_tuned_chooses_the_start_of_the_automatic_mix(guide: str) -> None:
+    method = guided_of(["beacon"], guide)["beacon"]
+    assert (method.use, method.strategy.name, method.baseline) == (GuideUse(), "auto", "auto")
+
+
+def test_every_weight_is_a_method_of_its_own(guide: str) -> None:
+    methods = guided_of(["beacon", "beacon-gls+"], guide, (0.2, 1.0))
+    weights = {name: method.weight for name, method in methods.items()}
+    assert weights == {
+        "beacon": None,
+        "beacon-gls+": DEFAULT_WEIGHT,
+        "beacon-gls+ λ=0.2": 0.2,
+        "beacon-gls+ λ=1": 1.0,
+    }
+
+
+def test_guided_and_unguided_methods_are_measured_side_by_side(guide: str, tmp_path: Path) -> None:
+    methods = make_methods(["gls+", "beacon", "beacon-gls+"], GRID, guide=guide)
+    rows = evaluated(tmp_path / "run", network_of(GRID), methods)
+    assert [row["method"] for row in rows] == ["beacon"] * 4 + ["beacon-gls+"] * 4 + ["gls+"] * 4
+    first = [
+        [row["trace_scores"][0] for row in rows if row["method"] == name] for name in ("beacon-gls+", "gls+")
+    ]
+    assert first[0] == pytest.approx(first[1])
+
+
+def test_guided_methods_need_a_guide_of_this_model(guide: str) -> None:
+    with pytest.raises(UsageError, match="beacon needs a guide; give its folder after the queries"):
+        make_methods(["beacon"], GRID)
+    with pytest.raises(ModelError, match="this guide is for another model"):
+        make_methods(["beacon"], ising_grid(4, 4, seed=2), guide=guide)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["beacon-gsl+"], r"no method is called 'beacon-gsl\+'; did you mean 'beacon-gls\+'\?"),
+        (["qqq"], "no method is called 'qqq'; there are: auto, greedy, "),
+        (["auto", "auto"], "method 'auto' is listed twice"),
+        ([], "no method to measure; there are: "),
+    ],
+)
+def test_wrong_lists_of_methods_are_refused(names: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_names(names)

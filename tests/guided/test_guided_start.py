@@ -1,0 +1,79 @@
+"""Starts from scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.guide.fast_guide import FastGuide
+from beacon.guide.trivial import OracleGuide, UniformGuide
+from beacon.guided.guide import StateBatch, States
+from beacon.guided.guided_start import guided_starts, sampled_starts
+from beacon.guided.moves import Moves
+from tests.guide.helpers import MIXED, random_states, random_weights
+
+MOVES = Moves.of(MIXED)
+STATES = random_states(MIXED, 30)
+
+
+class FixedGuide:
+    """Always gives the same scores."""
+
+    def __init__(self, scores: NDArray[np.float32]) -> None:
+        self.scores = scores
+
+    def score(self, states: StateBatch) -> NDArray[np.float32]:
+        return np.broadcast_to(self.scores, (len(states.assignments), len(self.scores)))
+
+
+def test_the_oracle_starts_at_the_reference() -> None:
+    references = np.where(STATES.observed, STATES.assignments, random_states(MIXED, 30, seed=8).assignments)
+    assert np.array_equal(guided_starts(MOVES, OracleGuide(MIXED, references), STATES), references)
+
+
+def test_who_knows_nothing_leaves_the_start_as_it_is() -> None:
+    assert np.array_equal(guided_starts(MOVES, UniformGuide(MIXED), STATES), STATES.assignments)
+
+
+def test_only_moves_above_one_half_are_made() -> None:
+    #                       x0        x1             x2   x3                  x4
+    scores = np.array([0.9, 0.51, 0.5, 0.3, 0.2, 0.9, 0.6, 0.7, 0.0, 0.0, 0.1, 0.5], dtype=np.float32)
+    states = States(np.array([[0, 1, 0, 3, 0], [1, 0, 0, 1, 1]]), np.zeros((2, 5), dtype=np.bool_))
+    starts = guided_starts(MOVES, FixedGuide(scores), states)
+    # staying is no move: x0 leaves 0 for 1 in the first row although 0 has the higher score
+    assert starts.tolist() == [[1, 1, 0, 1, 0], [0, 0, 0, 0, 1]]
+
+
+def test_evidence_is_kept_whatever_the_guide_says() -> None:
+    starts = guided_starts(MOVES, OracleGuide(MIXED, [1, 2, 0, 3, 1]), STATES)
+    assert np.array_equal(starts[STATES.observed], STATES.assignments[STATES.observed])
+    assert not np.array_equal(starts, STATES.assignments)
+
+
+def test_a_guide_of_the_evidence_names_every_value() -> None:
+    guide = FastGuide(MIXED, random_weights(MIXED))
+    starts = guided_starts(MOVES, guide, STATES)
+    scores = guide.score(STATES)
+    for row, start in enumerate(starts):
+        likely = [piece.argmax() for piece in np.split(scores[row], MOVES.starts[1:])]
+        assert start.tolist() == np.where(STATES.observed[row], STATES.assignments[row], likely).tolist()
+
+
+def test_samples_follow_the_scores() -> None:
+    weights = [1.0, 3.0, 0.2, 0.0, 0.2, 0.7, 0.1, 0.2, 0.3, 0.4, 0.0, 0.0]
+    scores = np.tile(np.array(weights, dtype=np.float32), (4000, 1))
+    states = States(np.zeros((4000, 5), dtype=np.int64), np.zeros((4000, 5), dtype=np.bool_))
+    starts = sampled_starts(MOVES, scores, states, np.random.default_rng(0))
+    found = [np.bincount(starts[:, i], minlength=MIXED.domain_sizes[i]) / 4000 for i in range(5)]
+    expected = [[0.25, 0.75], [0.5, 0, 0.5], [1], [0.1, 0.2, 0.3, 0.4], [0.5, 0.5]]
+    for share, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(share, wanted, atol=0.03)
+    assert found[1][1] == 0  # what has no score is never drawn
+
+
+def test_samples_keep_the_evidence_and_do_not_depend_on_other_rows() -> None:
+    scores = UniformGuide(MIXED).score(STATES)
+    starts = sampled_starts(MOVES, scores, STATES, [np.random.default_rng(k) for k in range(30)])
+    assert np.array_equal(starts[STATES.observed], STATES.assignments[STATES.observed])
+    alone = States(STATES.assignments[7:8], STATES.observed[7:8])
+    assert np.array_equal(sampled_starts(MOVES, scores[7:8], alone, [np.random.default_rng(7)]), starts[7:8])

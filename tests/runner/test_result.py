@@ -1,0 +1,203 @@
+"""What a search returns: checked, printed, drawn."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beacon.errors import MissingDependencyError
+from beacon.model.flat import compile_model
+from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.result import Result, checked_result
+from beacon.runner.search import Search
+from beacon.runner.solve import solve
+from beacon.runner.stop import MaxSteps
+from beacon.runner.trace import Trace
+from beacon.strategies.strategy import GlsPlus
+from tests.engine.helpers import new_search, small_models
+
+MODELS = small_models()
+WEATHER = GraphicalModel.from_tables(
+    [2, 2],
+    [((0, 1), [-1.0, -math.inf, -2.0, -0.25]), ((1,), [-3.0, 0.0])],
+    names=["rain", "wind"],
+    labels=[["no", "yes"], ["calm", "storm"]],
+)
+
+
+def finished(name: str = "coloring") -> tuple[GraphicalModel, Search]:
+    model = MODELS[name]
+    search = new_search(model, {}, GlsPlus())
+    search.run(MaxSteps(100))
+    return model, search
+
+
+def made_by_hand(zero_factors: int = 0) -> Result:
+    """A result whose every number is known."""
+    trace = Trace(
+        np.array([0, 1500]), np.array([0.0, 0.125]), np.array([-7.5, -0.25]), np.array([1, zero_factors])
+    )
+    return Result(
+        model=WEATHER,
+        evidence={0: 1},
+        assignment=np.array([1, 1]),
+        log_score=-math.inf if zero_factors else -0.25,
+        floored_log_score=-0.25 - 100.0 * zero_factors,
+        log_zero=-100.0,
+        zero_factors=zero_factors,
+        steps=12345,
+        seconds=0.5,
+        method="gls+",
+        seed=9,
+        stop="steps",
+        trace=trace,
+    )
+
+
+def test_the_summary_says_it_in_a_few_lines() -> None:
+    assert made_by_hand().summary() == (
+        "log score      -0.250000\n"
+        "zero factors   0\n"
+        "query          1 variables, 1 observed\n"
+        "search         gls+, 12,345 steps in 0.500 s (seed 9, stopped by: steps)\n"
+        "last improved  at step 1,500, 0.125 s"
+    )
+
+
+def test_the_summary_of_an_impossible_assignment_gives_the_floored_score_too() -> None:
+    lines = made_by_hand(zero_factors=2).summary().splitlines()
+    assert lines[0] == "log score      -inf (probability zero)"
+    assert lines[1] == "floored score  -200.250000 (zeros count -100)"
+    assert lines[2] == "zero factors   2"
+    assert len(lines) == 6
+
+
+def test_the_dictionary_holds_what_the_command_line_promises() -> None:
+    assert made_by_hand().to_dict() == {
+        "log_score": -0.25,
+        "floored_log_score": -0.25,
+        "log_zero": -100.0,
+        "zero_factors": 0,
+        "assignment": [1, 1],
+        "named_assignment": {"rain": "yes", "wind": "storm"},
+        "steps": 12345,
+        "seconds": 0.5,
+        "method": "gls+",
+        "seed": 9,
+        "stop": "steps",
+    }
+
+
+def test_the_dictionary_of_any_result_is_plain_json() -> None:
+    for evidence in ({}, {"rain": "no", "wind": "storm"}):
+        result = solve(WEATHER, evidence, stop=MaxSteps(20))
+        written = json.dumps(result.to_dict(), allow_nan=False)
+        assert json.loads(written) == result.to_dict()
+    assert result.to_dict()["log_score"] is None
+    assert result.to_dict()["zero_factors"] == 1
+
+
+def test_the_dictionary_is_plain_json_whatever_kind_of_number_the_seed_was() -> None:
+    result = solve(WEATHER, stop=MaxSteps(20), seed=np.int64(3))  # type: ignore[arg-type]
+    assert json.loads(json.dumps(result.to_dict()))["seed"] == 3
+
+
+def test_the_representation_is_short() -> None:
+    text = repr(made_by_hand())
+    assert text.startswith("Result(log_score=-0.25, ")
+    assert "assignment" not in text
+    assert len(text) < 300
+
+
+def test_a_result_knows_whether_it_is_proved_optimal() -> None:
+    assert solve(WEATHER, stop=MaxSteps(100)).is_optimal
+    assert not made_by_hand().is_optimal
+
+
+def test_a_result_is_scored_anew() -> None:
+    model, search = finished()
+    result = checked_result(model, {}, search, 0, "steps")
+    assert result.log_score == pytest.approx(model.log_score(search.best_assignment), abs=1e-12)
+    assert result.stop == "steps"
+
+
+def test_a_best_assignment_that_was_tampered_with_is_not_returned() -> None:
+    model, search = finished()
+    best = search.best_assignment.tolist()
+    for value in range(3):
+        search.state.best[0] = value
+        changed = [value, *best[1:]]
+        if abs(model.log_score(changed) - model.log_score(best)) > 1e-3:
+            with pytest.raises(RuntimeError, match="This is a bug in Beacon; please report it"):
+                checked_result(model, {}, search, 0, "steps")
+            return
+    pytest.fail("no value of the first variable changes the score")
+
+
+def test_a_wrong_count_of_zero_factors_is_noticed() -> None:
+    model, search = finished("oddities")
+    search.state.counters[0]["best_zeros"] += 1
+    with pytest.raises(RuntimeError, match=r"the search reports score .* zero factors; recomputed: "):
+        checked_result(model, {}, search, 0, "steps")
+
+
+def test_a_changed_observation_is_noticed() -> None:
+    model, search = finished()
+    wrong = {3: int(search.best_assignment[3] + 1) % 3}
+    with pytest.raises(RuntimeError, match="the search changed an observed variable"):
+        checked_result(model, wrong, search, 0, "steps")
+
+
+def test_a_result_keeps_its_assignment_when_the_search_goes_on() -> None:
+    model = MODELS["grid"]
+    search = Search(compile_model(model), {}, GlsPlus(), start=np.zeros(9, dtype=np.int64))
+    first = checked_result(model, {}, search, 0, "steps")
+    search.run(MaxSteps(200))
+    search.best_assignment  # noqa: B018 - brings the search's own array up to date
+    assert first.assignment.tolist() == [0] * 9
+    assert len(first.trace) == 1
+
+
+@pytest.fixture
+def pyplot() -> Any:
+    pytest.importorskip("matplotlib").use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    yield plt
+    plt.close("all")
+
+
+def test_plotting_draws_the_score_over_time(pyplot: Any) -> None:
+    result = solve(MODELS["grid"], stop=MaxSteps(200))
+    ax = result.plot()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("seconds", "best log score")
+    assert ax.lines[0].get_xdata().tolist() == result.trace.seconds.tolist()
+    assert ax.lines[0].get_ydata().tolist() == result.trace.scores.tolist()
+
+
+def test_plotting_into_given_axes_draws_there(pyplot: Any) -> None:
+    ax = pyplot.subplots()[1]
+    assert made_by_hand().plot(ax=ax) is ax
+    assert pyplot.get_fignums() == [ax.figure.number]
+
+
+def test_assignments_of_probability_zero_are_drawn_dotted(pyplot: Any) -> None:
+    ax = made_by_hand().plot()
+    solid, dotted = (line.get_ydata() for line in ax.lines)
+    assert ax.lines[1].get_linestyle() == ":"
+    assert np.isnan(solid).tolist() == [True, False]
+    assert np.isnan(dotted).tolist() == [False, True]
+
+
+def test_plotting_without_matplotlib_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(
+        MissingDependencyError,
+        match=r"drawing needs matplotlib; install it with: pip install 'beacon-mpe\[plots\]'",
+    ):
+        made_by_hand().plot()
