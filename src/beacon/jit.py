@@ -14,6 +14,9 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Without wrappers that Python or C would call: to unpack a model and a state takes longer to compile than
+most functions themselves."""
 PACKAGE = Path(__file__).parent
 KERNEL_SOURCES = (
     "*.py",
@@ -29,14 +32,20 @@ KERNEL_SOURCES = (
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls."""
-    compiled: F = numba.njit(cache=True, **OPTIONS)(function)
+    compiled: F = numba.njit(cache=True, no_cfunc_wrapper=True, **OPTIONS)(function)
     _tie_cache_to_all_sources(compiled)
     return compiled
 
 
 def inlined(function: F) -> F:
     """Compile a function that only kernels call, and always in place."""
-    compiled: F = numba.njit(forceinline=True, **OPTIONS)(function)
+    compiled: F = numba.njit(forceinline=True, **NOT_FOR_PYTHON, **OPTIONS)(function)
+    return compiled
+
+
+def called(function: F) -> F:
+    """Compile a function that only kernels call, once for all of them: for what is large and rarely runs."""
+    compiled: F = numba.njit(**NOT_FOR_PYTHON, **OPTIONS)(function)
     return compiled
 
 

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.floored import floored_scores
 from beacon.guided.guide import Guide, States
 from beacon.guided.use import GuideUse
-from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.queries import Queries, resolve_queries
 from beacon.runner.batch import SearchBatch
-from beacon.runner.result import Result
-from beacon.runner.scored import ScoredStarts, given_starts, scores_last
+from beacon.runner.result import Outcome
+from beacon.runner.scored import ScoredStarts, scores_last
 from beacon.runner.search import Search
-from beacon.runner.start import Start
+from beacon.runner.start import Start, first_assignments
 from beacon.runner.stop import Stop, check_bounded
-from beacon.runner.trace import Trace
-from beacon.runner.warm_up import warm_up, warm_up_guided
+from beacon.runner.warm_up import warm_up_guided, warm_up_scoring
 from beacon.strategies.strategy import Strategy, make_strategy
-
-Listener = Callable[[Search], None]
 
 
 class GuidedBatch:
@@ -51,17 +45,19 @@ class GuidedBatch:
 
         What the evidence implies outranks the guide's start, and a ``yielding_start`` too.
         """
-        flat = compile_model(model, log_zero)
-        strategy = make_strategy(strategy).fitted(flat)
-        load_kernels(strategy, use)
+        strategy = make_strategy(strategy)
+        warm_up_scoring()
+        if use.guidance.is_heeded:
+            warm_up_guided(strategy.name)
+        evidences = resolve_queries(model, queries)
+        empty = SearchBatch(model, [], strategy, log_zero=log_zero)  # compiles model and kernels
         began = perf_counter()
         self.guide, self.use = guide, use
-        evidences = resolve_queries(model, queries)
         self.scores: NDArray[np.float32] | None = None
         self._scored: ScoredStarts | None = None
         if use.start == "guide":
-            given = given_starts(model, evidences, start, seed)
-            self._scored = ScoredStarts.ask(model, flat, evidences, guide, given, began)
+            rows = first_assignments(model, start, evidences)
+            self._scored = ScoredStarts.ask(model, empty.flat, evidences, guide, rows, seed)
             start, self.scores = self._scored.starts, self._scored.scores
         self.batch = SearchBatch(
             model,
@@ -74,31 +70,28 @@ class GuidedBatch:
             threads=threads,
             yielding_start=yielding_start or use.start == "guide",
         )
-        is_asked_once = scores_last(guide, use)
-        self._intervals = [math.inf if is_asked_once else float(use.refresh)] * len(evidences)
-        self._due = [math.inf if is_asked_once else 0.0] * len(evidences)  # the step of the next scoring
+        self._refresh = math.inf if scores_last(guide, use) else use.refresh
+        self._due = [self._refresh if math.isinf(self._refresh) else 0.0] * len(evidences)
         seconds = perf_counter() - began
         self.setup_seconds = seconds / max(1, len(evidences))
         self._charge(range(len(evidences)), seconds)
 
     @property
-    def results(self) -> list[Result]:
-        """The best of each search so far, re-scored."""
-        return self.batch.results
-
-    @property
-    def traces(self) -> list[Trace]:
-        """The improvements of each search, with the time that set-up and scoring took.
+    def outcomes(self) -> list[Outcome]:
+        """What each search has left behind so far, with the time that set-up and scoring took.
 
         Until the guide has said where to begin, nothing better is known than the start it was given; where
         it says, and how good that is, is known before the searches are set up.
         """
-        traces = self.batch.traces
-        if self._scored is None:
-            return traces
-        return [self._scored.trace(query, trace, self.setup_seconds) for query, trace in enumerate(traces)]
+        outcomes = []
+        for query, (search, reason) in enumerate(zip(self.batch.searches, self.batch.reasons, strict=True)):
+            trace = search.trace
+            if self._scored is not None:
+                trace = self._scored.trace(query, trace, self.setup_seconds)
+            outcomes.append(Outcome.of(search, reason, self.setup_seconds, trace))
+        return outcomes
 
-    def run_until(self, stop: Stop, on_improvement: Listener | None = None) -> None:
+    def run_until(self, stop: Stop, on_improvement: Callable[[Search], None] | None = None) -> None:
         """Let every search run until ``stop``, whose limits count from its beginning, scoring included."""
         check_bounded(stop)
         guidance, num_queries = self.use.guidance, len(self.batch.searches)
@@ -129,28 +122,9 @@ class GuidedBatch:
             self.scores = np.zeros((len(self.batch.searches), rows.shape[1]), dtype=np.float32)
         self.scores[queries] = rows
         for query in queries:
-            interval = self._intervals[query]
-            self._due[query] = self.batch.searches[query].steps + _whole(interval)
-            self._intervals[query] = interval * self.use.refresh_growth
+            self._due[query] = self.batch.searches[query].steps + self._refresh
         self._charge(queries, perf_counter() - began)
 
     def _charge(self, queries: Sequence[int], seconds: float) -> None:
         for query in queries:
             self.batch.searches[query].charge(seconds / len(queries))
-
-
-def _whole(interval: float) -> float:
-    return interval if math.isinf(interval) else math.floor(interval)
-
-
-def load_kernels(strategy: Strategy, use: GuideUse) -> None:
-    """Load or compile all kernels of a guided search before any clock runs."""
-    warm_up(strategy)
-    _warm_up_scoring()
-    if use.guidance.is_heeded:
-        warm_up_guided()
-
-
-@cache
-def _warm_up_scoring() -> None:
-    floored_scores(compile_model(GraphicalModel.from_tables([2], [])), np.zeros((1, 1), dtype=np.int64))
