@@ -19,13 +19,15 @@ NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper"
 most functions themselves."""
 PACKAGE = Path(__file__).parent
 KERNEL_SOURCES = (
-    "*.py",
+    "jit.py",
+    "rng.py",
     "model/*.py",
     "reduce/*.py",
     "exact/*.py",
     "engine/*.py",
     "strategies/**/*.py",
     "guided/*.py",
+    "learn/walks.py",
 )
 """Where functions that kernels call are defined, and the tuples of arrays that they take."""
 

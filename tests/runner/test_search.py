@@ -13,7 +13,8 @@ from beacon.model.flat import compile_model
 from beacon.runner import search as search_module
 from beacon.runner.search import Search, num_threads
 from beacon.runner.stop import MaxRuntime, MaxSteps
-from beacon.strategies.strategy import GlsPlus, Greedy
+from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.greedy import Greedy
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.reference import Naive
 
@@ -24,7 +25,7 @@ GRID = families.ising_grid(rows=5, columns=5, wrap=True, seed=2)
 def test_a_search_begins_at_the_given_start() -> None:
     start = np.arange(25) % 2
     search = Search(compile_model(GRID), {}, GlsPlus(), start=start)
-    assert search.state.assignment.tolist() == search.best_assignment.tolist() == start.tolist()
+    assert standing(search) == search.best_assignment.tolist() == start.tolist()
     assert search.score == search.best_score == pytest.approx(GRID.log_score(start))
 
 
@@ -44,7 +45,7 @@ def test_score_and_zeros_are_those_of_the_current_assignment(name: str) -> None:
     naive = Naive(model, evidence, search.model.log_zero)
     for steps in range(0, 100, 10):
         search.run(MaxSteps(steps))
-        x = search.state.assignment.tolist()
+        x = standing(search)
         assert search.score == pytest.approx(naive.score(x))
         assert search.zeros == naive.zeros(x)
 
@@ -64,7 +65,7 @@ def test_how_long_kernels_run_does_not_change_where_the_search_goes(monkeypatch:
     monkeypatch.setattr(search_module, "CALL_SECONDS", 1e-6)
     hasty = new_search(GRID, {}, GlsPlus(), seed=9)
     hasty.run(MaxSteps(3000))
-    assert hasty.state.assignment.tolist() == usual.state.assignment.tolist()
+    assert standing(hasty) == standing(usual)
     assert hasty.trace.steps.tolist() == usual.trace.steps.tolist()
 
 

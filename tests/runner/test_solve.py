@@ -18,7 +18,7 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
 from beacon.runner.search import Search
-from beacon.runner.solve import solve, solve_many
+from beacon.solver import solve, solve_many
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from tests.engine.helpers import small_models, some_evidence
 from tests.reference import Naive

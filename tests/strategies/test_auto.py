@@ -11,7 +11,8 @@ from beacon.model import families
 from beacon.runner.search import NO_LIMIT, Search
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.auto.mix import FADING, GLS, SLIGHT, STALLED_ROUNDS, TREE, _begin, _switch, run_auto
-from beacon.strategies.strategy import Auto, GlsPlus
+from beacon.strategies.auto.settings import Auto
+from beacon.strategies.gls.settings import GlsPlus
 from tests.engine.helpers import new_search
 
 MODEL = families.ising_grid(rows=6, columns=6, wrap=True, seed=1)
@@ -42,11 +43,11 @@ def share(search: Search) -> float:
 
 def test_both_arms_begin_at_the_same_assignment() -> None:
     search, auto = begun()
-    first = search.state.assignment.tolist()
+    first = standing(search)
     search.state.assignment[:] = 1 - search.state.assignment  # GLS+ goes elsewhere
     pass_phase(search, auto, gain=1.0)
     assert search.state.counters[0]["arm"] == TREE
-    assert search.state.assignment.tolist() == first
+    assert standing(search) == first
 
 
 @pytest.mark.parametrize(("lead", "expected"), [(1.0, 0.05), (-1.0, 0.95)])
@@ -145,7 +146,7 @@ def test_where_it_has_the_larger_share_gls_makes_the_steps_it_would_make_alone(f
         steps = run_phase(search)
         assert search.state.counters[0]["arm"] == TREE
         alone.run(MaxSteps(alone.steps + steps))
-        assert search.state.arm_assignments[GLS].tolist() == alone.state.assignment.tolist()
+        assert search.state.arm_assignments[GLS].tolist() == standing(alone)
         run_phase(search)
         assert share(search) > 0.5
     assert alone.state.counters[0]["last_restart"] > 0  # its restarts come at the same steps, too

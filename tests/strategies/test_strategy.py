@@ -15,17 +15,13 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
 from beacon.runner.result import Result
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxRuntime, MaxSteps, TargetScore
-from beacon.strategies.gls.penalty_weight import default_penalty_weight
-from beacon.strategies.strategy import (
-    STRATEGIES,
-    Auto,
-    GlsPlus,
-    Greedy,
-    Tree,
-    make_strategy,
-)
+from beacon.solver import solve
+from beacon.strategies.auto.settings import Auto
+from beacon.strategies.gls.settings import GlsPlus, default_penalty_weight
+from beacon.strategies.greedy import Greedy
+from beacon.strategies.strategy import STRATEGIES, make_strategy
+from beacon.strategies.tree.settings import Tree
 from tests.engine.helpers import small_models, some_evidence
 from tests.reference import Naive
 
