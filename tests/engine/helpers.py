@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from beacon.engine.incumbent import note_all_changed
+from beacon.engine.incumbent import note_all_changed, save_all_best
 from beacon.engine.limits import Limits
 from beacon.model import families
 from beacon.model.flat import compile_model
@@ -68,6 +68,7 @@ def standing(search: Search) -> list[int]:
 
 def put(search: Search, assignment: Sequence[int]) -> None:
     """Let a search go on from another assignment, as an arm of the mix does."""
+    save_all_best(search.core)
     search.core.assignment[:] = assignment
     search.strategy.settle(search.model, search.core, search.own)
     note_all_changed(search.core)

@@ -222,4 +222,4 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
 def _batch_size(model: GraphicalModel) -> int:
     """How many searches may be alive at once."""
     entries = model.num_entries + model.num_variables
-    return max(1, min(MAX_BATCH, BATCH_BYTES // (BYTES_PER_ENTRY * entries)))
+    return max(1, min(MAX_BATCH, BATCH_BYTES // (BYTES_PER_ENTRY * max(1, entries))))
