@@ -11,11 +11,12 @@ from beacon.errors import UsageError
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.runner import search as search_module
-from beacon.runner.search import Search, num_threads
+from beacon.runner.pool import num_threads
+from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.strategies.gls.settings import GlsPlus
 from beacon.strategies.greedy import Greedy
-from tests.engine.helpers import new_search, small_models, some_evidence
+from tests.engine.helpers import new_search, small_models, some_evidence, standing
 from tests.reference import Naive
 
 MODELS = small_models()
@@ -31,7 +32,7 @@ def test_a_search_begins_at_the_given_start() -> None:
 
 def test_a_search_without_a_start_begins_at_random_with_the_evidence() -> None:
     evidence = {0: 1, 7: 0}
-    starts = [new_search(GRID, evidence, GlsPlus(), seed).state.assignment for seed in range(60)]
+    starts = [standing(new_search(GRID, evidence, GlsPlus(), seed)) for seed in range(60)]
     assert all(start[0] == 1 and start[7] == 0 for start in starts)
     shares = np.mean(starts, axis=0)
     assert (np.abs(np.delete(shares, [0, 7]) - 0.5) < 0.35).all()
@@ -54,7 +55,7 @@ def test_a_million_steps_leave_no_rounding_errors_behind() -> None:
     search = new_search(GRID, {}, GlsPlus())
     search.run(MaxSteps((1 << 20) + 10))
     assert search.steps == (1 << 20) + 10
-    assert search.score == pytest.approx(GRID.log_score(search.state.assignment), abs=1e-9)
+    assert search.score == pytest.approx(GRID.log_score(standing(search)), abs=1e-9)
     assert search.best_score == pytest.approx(GRID.log_score(search.best_assignment), abs=1e-9)
 
 

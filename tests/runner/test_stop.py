@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
 from beacon.engine.limits import TARGET, Limits
 from beacon.errors import UsageError
 from beacon.model import families
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
-from beacon.solver import solve
 from beacon.runner.stop import (
     DEFAULT_STOP,
     MaxRuntime,
@@ -30,6 +29,8 @@ from beacon.runner.stop import (
     check_bounded,
     stop_or_default,
 )
+from beacon.solver import solve
+from beacon.strategies.gls.kernel import GlsState
 from beacon.strategies.gls.settings import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
@@ -254,7 +255,7 @@ def test_without_a_stop_a_search_ends_after_a_second() -> None:
 class Watched(GlsPlus):
     """GLS+ that only notes what its kernel would be given."""
 
-    def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
+    def advance(self, model: FlatModel, core: CoreState, own: GlsState, limits: Limits) -> int:
         SEEN.append(limits)
         return TARGET
 
