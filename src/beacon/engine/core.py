@@ -35,7 +35,8 @@ COUNTERS = np.dtype(
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # the last mark used in ``stamps``
         ("num_rebuilds", np.int64),  # how often everything was recomputed
-    ]
+    ],
+    align=True,
 )
 
 PART = np.dtype(
@@ -48,11 +49,12 @@ PART = np.dtype(
         ("best_is_current", np.bool_),  # the part's assignment is its best; `best` does not hold it yet
         ("first_changed", np.int64),  # where the part's variables begin in `changed`
         ("num_changed", np.int64),  # how many of them are listed there
-    ]
+    ],
+    align=True,
 )
 """A part is a set of free variables that no factor joins to the others: it has a best of its own."""
 
-EVENT = np.dtype([("step", np.int64), ("score", np.float64), ("zeros", np.int64)])
+EVENT = np.dtype([("step", np.int64), ("score", np.float64), ("zeros", np.int64)], align=True)
 """An improvement: when it was found, its floored score, its zero factors."""
 
 
