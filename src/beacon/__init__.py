@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from beacon.runner.stop import TargetScore as TargetScore
     from beacon.solver import solve as solve
     from beacon.solver import solve_many as solve_many
-    from beacon.strategies.auto.settings import Auto as Auto
-    from beacon.strategies.gls.settings import GlsPlus as GlsPlus
+    from beacon.strategies.auto import Auto as Auto
+    from beacon.strategies.gls import GlsPlus as GlsPlus
     from beacon.strategies.greedy import Greedy as Greedy
-    from beacon.strategies.tree.settings import Tree as Tree
+    from beacon.strategies.tree import Tree as Tree
 
 __version__ = "0.1.0"
 
@@ -89,10 +89,10 @@ _HOMES = {
     "beacon.runner.result": ["Result"],
     "beacon.runner.result_list": ["ResultList"],
     "beacon.runner.stop": ["MaxRuntime", "MaxSteps", "NoImprovement", "TargetScore"],
-    "beacon.strategies.auto.settings": ["Auto"],
-    "beacon.strategies.gls.settings": ["GlsPlus"],
+    "beacon.strategies.auto": ["Auto"],
+    "beacon.strategies.gls": ["GlsPlus"],
     "beacon.strategies.greedy": ["Greedy"],
-    "beacon.strategies.tree.settings": ["Tree"],
+    "beacon.strategies.tree": ["Tree"],
 }
 _NAME_TO_HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -14,7 +14,8 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+NOT_FOR_C: dict[str, Any] = {"no_cfunc_wrapper": True}
+NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, **NOT_FOR_C}
 """Without wrappers that Python or C would call: to unpack a model and a state takes longer to compile than
 most functions themselves."""
 PACKAGE = Path(__file__).parent
@@ -32,7 +33,7 @@ KERNEL_SOURCES = (
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls."""
-    compiled: F = numba.njit(cache=True, no_cfunc_wrapper=True, **OPTIONS)(function)
+    compiled: F = numba.njit(cache=True, **NOT_FOR_C, **OPTIONS)(function)
     _tie_cache_to_all_sources(compiled)
     return compiled
 

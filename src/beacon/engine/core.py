@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.max_tree import LOWEST, build_tree, level_starts
-from beacon.engine.tolerance import tolerance_of
 from beacon.engine.tops import set_tops
 from beacon.jit import inlined, kernel
 from beacon.model.fixed import Fixed
-from beacon.model.flat import FlatModel
+from beacon.model.flat import FlatModel, once_per_model
 from beacon.reduce.parts import label_parts
 from beacon.rng import random_below, stream
 
 MAX_EVENTS = 256
+LEAST_TOLERANCE = 1e-9
+ROUNDING = 1e-12  # of the largest sum that a search may meet: what errors may add up to between two refreshes
 
 COUNTERS = np.dtype(
     [
@@ -254,3 +255,12 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
     for i in range(len(core.assignment)):
         core.gains[i] = best_gain(model, core, i) if core.is_free[i] else LOWEST
     build_tree(core.gains, core.gain_levels)
+
+
+@once_per_model
+def tolerance_of(model: FlatModel) -> float:
+    """Large where the log-potentials are: what flips keep up to date is a little off by then."""
+    sizes = np.where(model.log_table == model.log_zero, 0.0, np.abs(model.log_table))
+    starts = model.table_starts[:-1][np.diff(model.table_starts) > 0]
+    largest_sum = float(np.maximum.reduceat(sizes, starts).sum()) if len(starts) else 0.0
+    return max(LEAST_TOLERANCE, ROUNDING * largest_sum)

@@ -14,7 +14,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import with_implied
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, TargetScore
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 
 MIN_STEPS, STEPS_PER_VARIABLE = 100_000, 1000
 
