@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from beacon.evaluation.bootstrap import bootstrap_interval
+from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.metrics import Floats, improvements, mean_of, win_percentage, win_points
-from beacon.evaluation.results import Kind, Results
 from beacon.report.naming import amount, is_variant, short_name
 from beacon.report.tables import NOTHING, Cell, Table, digits_of, label, number, written
 
 BASELINES = ("greedy", "gls+")
 
 
-def compared(results: Results, baseline: str) -> list[str]:
+def compared(results: Evaluation, baseline: str) -> list[str]:
     """The methods that are shown against a baseline: all others, without the variants of a λ sweep."""
     others = [m for m in results.methods if m != baseline and not is_variant(results, m)]
     return [m for m in others if results.baselines.get(m) in {None, baseline} and m != _weaker(baseline)]
@@ -24,12 +24,12 @@ def _weaker(baseline: str) -> str:
     return "greedy" if baseline == "gls+" else ""
 
 
-def baselines(results: Results) -> list[str]:
+def baselines(results: Evaluation) -> list[str]:
     """The baselines that were measured and have something to be compared with."""
     return [name for name in BASELINES if name in results.methods and compared(results, name)]
 
 
-def win_matrix(results: Results, method: str, baseline: str, kind: Kind) -> Floats:
+def win_matrix(results: Evaluation, method: str, baseline: str, kind: Kind) -> Floats:
     """[networks, budgets] win percentage against the baseline; nan where one was not measured."""
     return np.array(
         [
@@ -45,7 +45,7 @@ def win_matrix(results: Results, method: str, baseline: str, kind: Kind) -> Floa
     )
 
 
-def win_table(results: Results, baseline: str, kind: Kind) -> Table:
+def win_table(results: Evaluation, baseline: str, kind: Kind) -> Table:
     """Win percentages of all methods, with the green and red of a heatmap."""
     rows = []
     for network in results.networks:
@@ -63,7 +63,7 @@ def win_table(results: Results, baseline: str, kind: Kind) -> Table:
     )
 
 
-def improvement_table(results: Results, baseline: str, kind: Kind) -> Table:
+def improvement_table(results: Evaluation, baseline: str, kind: Kind) -> Table:
     """Mean improvement in percent of the baseline's score."""
     rows = []
     for network in results.networks:
@@ -84,7 +84,9 @@ def improvement_table(results: Results, baseline: str, kind: Kind) -> Table:
     )
 
 
-def _win_cell(results: Results, network: str, method: str, baseline: str, kind: Kind, budget: float) -> Cell:
+def _win_cell(
+    results: Evaluation, network: str, method: str, baseline: str, kind: Kind, budget: float
+) -> Cell:
     points = win_points(
         results.scores(network, method, kind, budget), results.scores(network, baseline, kind, budget)
     )
@@ -97,7 +99,7 @@ def _win_cell(results: Results, network: str, method: str, baseline: str, kind: 
 
 
 def _improvement_cell(
-    results: Results, network: str, method: str, baseline: str, kind: Kind, budget: float
+    results: Evaluation, network: str, method: str, baseline: str, kind: Kind, budget: float
 ) -> Cell:
     values = improvements(
         results.scores(network, method, kind, budget), results.scores(network, baseline, kind, budget)
