@@ -55,9 +55,9 @@ def test_the_demo_tells_the_story_and_what_to_try_next(tmp_path: Path) -> None:
 
 def test_the_numbers_in_words_are_those_of_the_table(tmp_path: Path) -> None:
     run("demo", "-o", tmp_path)
-    from beacon.evaluation.results import Results  # noqa: PLC0415
+    from beacon.evaluation.evaluation import Evaluation  # noqa: PLC0415
 
-    results = Results.load(tmp_path)
+    results = Evaluation.load(tmp_path)
     best = results.best("clinic")
     means = {m: (best - results.scores("clinic", m, "step", 50)).mean() for m in ("gls+", "beacon")}
     words = demo.in_words(results)

@@ -69,9 +69,7 @@ def test_a_bar_whose_parts_are_told_later_knows_them_all(monkeypatch: pytest.Mon
     assert bar._bar is not None
     (task,) = bar._bar.tasks
     assert task.total is None
-    bar.expect(3)
-    bar.expect(2)
-    bar.advance(4)
-    assert (task.total, task.completed) == (5, 4)
+    bar.show("half of it", 2, 5)
+    assert (task.total, task.completed, task.description) == (5, 2, "work: half of it")
     bar.reach(5)
     assert task.finished

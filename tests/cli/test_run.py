@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from beacon.errors import BeaconError
-from beacon.evaluation.results import Results
+from beacon.evaluation.evaluation import Evaluation
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guided.guide import States
@@ -146,7 +146,7 @@ def test_json_is_one_object(files: Files) -> None:
 
 
 def test_the_tables_of_a_run_hold_mean_differences_to_the_best_score_of_each_query(finished: Files) -> None:
-    results = Results.load(finished.out)
+    results = Evaluation.load(finished.out)
     table = budget_table(results, "net", "step")
     assert table.columns == ("method", "5", "40")
     best = {k: max(record.score for record in results.records if record.query == k) for k in range(3)}

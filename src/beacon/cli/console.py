@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,11 @@ def make_streams_safe() -> None:
             setattr(sys, name, io.StringIO())
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def command_line() -> str:
+    """What was typed, for the record."""
+    return " ".join(["beacon", *sys.argv[1:]])
 
 
 def one_line(text: str) -> str:
@@ -52,6 +58,24 @@ def note_if_slow(text: str, seconds: float, quiet: bool = False) -> Iterator[Non
         yield
     finally:
         timer.cancel()
+
+
+class _Notes(logging.Handler):
+    """What the library logs, as notes; all but the note on compiling are warnings or say how it goes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        is_warning = record.levelno >= logging.WARNING and record.name != "beacon"
+        note(("warning: " if is_warning else "") + record.getMessage())
+
+
+def show_notes(quiet: bool) -> bool:
+    """Print what the library logs, unless ``quiet``: details only where no progress bar shows them."""
+    logger = logging.getLogger("beacon")
+    logger.handlers, logger.propagate = [_Notes()], False
+    level = logging.WARNING if sys.stderr.isatty() else logging.INFO
+    logger.setLevel(logging.CRITICAL if quiet else level)
+    return quiet
 
 
 def warn(text: str) -> None:

@@ -43,6 +43,17 @@ def check_writable(path: str, inputs: Iterable[str | Path | None] = ()) -> None:
         raise BeaconError(f"cannot write {path}: permission denied")
 
 
+def solution_files(out: str | None, count: int, inputs: Iterable[str | Path | None]) -> list[Path]:
+    """One file per query, checked; none if there is no ``out``."""
+    files = [] if out is None else solution_paths(out, count)
+    read = list(inputs)
+    for file in files[:1]:  # the others are its neighbours
+        check_writable(str(file))
+    for file in files:
+        check_no_input(str(file), read)
+    return files
+
+
 def solution_paths(out: str, count: int) -> list[Path]:
     """One file per query: OUT itself for one, OUT with a number for many, numbered files in a directory."""
     check_named(out)

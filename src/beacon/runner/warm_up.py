@@ -28,6 +28,13 @@ def warm_up(strategy: Strategy) -> None:
 _READY: set[type[Strategy]] = set()
 
 
+def compile_all() -> None:
+    """Make sure that the kernels of every strategy and of guided search are compiled and on disk."""
+    for kind in STRATEGIES.values():
+        warm_up(kind())
+    warm_up_guided()
+
+
 @cache
 def warm_up_guided() -> None:
     """The same for guided search, whose kernels are one for all strategies that can be guided."""
