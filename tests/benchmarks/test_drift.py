@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from beacon.evaluation.engine_method import EngineMethod
 from beacon.evaluation.method import Budget, Network, Query, uniform_start
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
+from tests.evaluation.test_guided_method import EVEN, NETWORK, guided, queries
 
 
 def walk(*states: str, jumps: tuple[int, ...] = ()) -> list[Step]:
@@ -72,3 +74,14 @@ def test_a_walk_follows_the_very_search_that_is_measured(name: str) -> None:
 def test_tree_moves_cannot_be_followed() -> None:
     assert can_walk(EngineMethod.named("gls+"))
     assert not can_walk(EngineMethod.named("tree"))
+
+
+def test_a_walk_of_a_guided_method_scores_as_often_as_its_search() -> None:
+    method, guide = guided(replace(EVEN, refresh=3))
+    (query,) = queries(1)
+    states = [step.assignment.copy() for step in walk_of(method, NETWORK, query, 0, 40)]
+    assert len(states) == 40
+    assert guide.asked == [1] * 14
+    scores = [NETWORK.model.log_score(state) for state in [query.start, *states]]
+    ((_, found),) = method.run(NETWORK, [query], Budget(steps=(40,)), 0, 1)
+    assert [found.trace.best_at(k) for k in range(41)] == pytest.approx(np.maximum.accumulate(scores))

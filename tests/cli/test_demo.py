@@ -16,7 +16,7 @@ from tests.cli.helpers import run
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A demo of a few seconds."""
-    monkeypatch.setattr(demo_story, "SEARCH_SECONDS", 0.1)
+    monkeypatch.setattr(demo_story, "STOP", MaxSteps(20_000))
     monkeypatch.setattr(demo, "COUNT", 40)
     monkeypatch.setattr(demo, "TEACHER_STEPS", 500)
     monkeypatch.setattr(demo, "STEPS", (50, 400))

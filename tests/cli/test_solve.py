@@ -6,8 +6,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from beacon.cli.search_settings import chosen_stop
 
+from beacon.cli.choices import chosen_stop
 from beacon.cli.outputs import solution_paths
 from beacon.formats import read_model, read_solution, write_model
 from beacon.model.graphical_model import GraphicalModel

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from beacon.cli.competition import DEFAULT_SECONDS, Limits, solve_for_competition
 from beacon.cli.console import one_line, say, say_json
-from beacon.cli.ending import Deadline, interrupted_by_signals, memory_limit
+from beacon.cli.ending import DEFAULT_SECONDS, Deadline, Limits, interrupted_by_signals, memory_limit
 from beacon.cli.options import LIMITS, OUTPUT, Json, ModelFile, Quiet, argument, option
 from beacon.cli.outputs import check_writable
 from beacon.errors import UsageError
@@ -69,6 +68,8 @@ def uai(
     target = out if out is not None else f"{Path(model_file).name}.{TASK}"
     check_writable(target, [model_file, evidence_file, query_file])
     with interrupted_by_signals(), memory_limit(limits.gigabytes):
+        from beacon.cli.competition import solve_for_competition  # noqa: PLC0415  (takes a second)
+
         summary = solve_for_competition(model_file, evidence_file, Path(target), limits.seed, deadline, quiet)
     say_json(summary) if json else say(one_line(_in_words(summary)))
 
