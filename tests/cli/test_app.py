@@ -15,11 +15,9 @@ import beacon
 from beacon.cli.app import app
 from beacon.cli.console import one_line
 from beacon.cli.errors import exit_code_of
+from beacon.cli.verbs import VERBS
 from beacon.errors import BeaconError, UsageError
 from tests.cli.helpers import run, run_process
-
-VERBS = ("info", "solve", "check", "convert", "generate", "queries", "collect", "train", "tune", "evaluate")
-VERBS += ("report", "run", "uai", "compile", "demo")
 
 
 def test_version_is_printed_by_a_real_process() -> None:

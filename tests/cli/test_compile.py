@@ -15,8 +15,6 @@ from tests.conftest import ROOT
 
 # quick to compile
 SMALL_KERNEL = "import numpy as np; from beacon.rng import stream; stream(1, np.full(2, -1))"
-    "import numpy as np; from beacon.rng import stream; stream(1, np.full(2, -1))"  # quick to compile
-)
 
 
 def test_all_kernels_are_compiled_and_nothing_is_to_be_done_again() -> None:

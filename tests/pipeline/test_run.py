@@ -59,9 +59,7 @@ def test_a_run_makes_a_guide_and_a_report_and_goes_on_where_it_stopped(
     made()
     assert stages == [(name, True) for name in names]
     with pytest.raises(UsageError, match=r"other settings: train\.width was 64, now 8"):
-        beacon.run(
-            MODEL, tmp_path / "out", preset="fast", count=30, changes={**SMALL, "train.width": 8}, seed=3
-        )
+        made(changes={**SMALL, "train.width": 8})
     assert capfd.readouterr() == ("", "")
 
 

@@ -70,11 +70,10 @@ class _Notes(logging.Handler):
 
 
 def show_notes(quiet: bool) -> bool:
-    """Print what the library logs, unless ``quiet``: details only where no progress bar shows them."""
+    """Print what the library logs as notes, unless ``quiet``."""
     logger = logging.getLogger("beacon")
     logger.handlers, logger.propagate = [_Notes()], False
-    level = logging.WARNING if sys.stderr.isatty() else logging.INFO
-    logger.setLevel(logging.CRITICAL if quiet else level)
+    logger.setLevel(logging.CRITICAL if quiet else logging.WARNING)
     return quiet
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -122,6 +124,8 @@ def evaluate(
         problems, missing = [_problem(model_file, query_file, guide, suite, data or only)], []
     programs = {"daoopt": daoopt} if daoopt else {}
     request = Request(settings, None, seed, threads, Path(out), programs, command_line())
+    if not quiet and not sys.stderr.isatty():
+        logging.getLogger("beacon").setLevel(logging.INFO)  # a line per network where no bar is shown
     with ProgressBar("evaluating (Ctrl-C keeps what is done)", 0, quiet) as bar:
         made = measure(problems, request, missing, bar.show)
     session = made.run["sessions"][-1]
