@@ -25,11 +25,11 @@ from beacon.evaluation.catalog import Catalog
 from beacon.evaluation.engine_method import ENDED, EngineMethod
 from beacon.evaluation.guided_method import GuidedMethod
 from beacon.evaluation.method import Method, Network, Query
+from beacon.evaluation.problem import problems_of_suite
 from beacon.evaluation.protocol import queries_of
 from beacon.evaluation.records import KEY, record_store
 from beacon.evaluation.run_file import load_run
 from beacon.evaluation.settings import EvaluateSettings
-from beacon.evaluation.suite_problems import problems_of_suite
 from beacon.io.folder_lock import folder_lock
 from beacon.io.row_store import Row, RowStore
 from beacon.query.query_set import QuerySet

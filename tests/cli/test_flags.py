@@ -32,9 +32,8 @@ class Example:
 def called(*args: str, **more: Any) -> tuple[Any, str]:
     """What a verb with these options is handed, and what is printed."""
     got: list[Any] = []
-    spelled = {"steps": "--my-steps N", "times": "--times S,S,…", "fast": "--fast"}
 
-    @flags("settings", Example, panel="Mine", **more, **spelled)
+    @flags("settings", Example, "Mine", "--times S,S,…", "--fast", steps="--my-steps N", **more)
     def verb(*, settings: Any, seed: Seed = 0) -> None:
         got.append(settings)
 

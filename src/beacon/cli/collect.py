@@ -25,19 +25,13 @@ Out = Annotated[
 @flags(
     "teacher",
     TeacherSettings,
-    panel="References",
+    "References",
     method="--teacher NAME",
     steps="--teacher-steps N",
     seconds="--teacher-time S",
     runs="--teacher-runs K",
 )
-@flags(
-    "walks",
-    CollectSettings,
-    panel="Trajectories",
-    steps="--steps N",
-    restart_interval="--restart-interval N",
-)
+@flags("walks", CollectSettings, "Trajectories", "--steps N", "--restart-interval N")
 def collect(
     model_file: ModelFile,
     query_file: QueryFile,

@@ -1,4 +1,4 @@
-"""``beacon convert``: a model in another format, and a word on what that format cannot hold."""
+"""``beacon convert``: a model in another format, with remarks on what that format cannot hold."""
 
 from __future__ import annotations
 

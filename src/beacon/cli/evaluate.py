@@ -14,12 +14,11 @@ from beacon.cli.options import LIMITS, OUTPUT, Json, Quiet, Seed, argument, opti
 from beacon.cli.outputs import check_named
 from beacon.cli.progress import ProgressBar
 from beacon.errors import UsageError
-from beacon.evaluation.problem import Problem
+from beacon.evaluation.problem import Problem, problems_of_suite
 from beacon.evaluation.session import Request, measure
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.evaluation.suite import network_name
-from beacon.evaluation.suite_problems import problems_of_suite
-from beacon.io.settings import from_text
+from beacon.io.settings import words_of
 
 METHODS, NETWORKS = "Methods", "Networks and queries"  # panels of the help
 OptionalModel = Annotated[str | None, argument("MODEL", "Model file; or use --suite.")]
@@ -57,31 +56,13 @@ Threads = Annotated[
 @flags(
     "methods",
     EvaluateSettings,
-    panel=METHODS,
+    METHODS,
+    *("--methods LIST", "--lambdas LIST", "--propagate"),
     unset="{}",
     check=False,
-    methods="--methods LIST",
-    lambdas="--lambdas LIST",
-    propagate="--propagate",
 )
-@flags(
-    "budgets",
-    EvaluateSettings,
-    panel=LIMITS,
-    unset="{}",
-    check=False,
-    steps="--steps LIST",
-    seconds="--seconds LIST",
-)
-@flags(
-    "queries",
-    EvaluateSettings,
-    panel=NETWORKS,
-    split="--split NAME",
-    limit="--limit N",
-    count="--count N",
-    seeds="--seeds K",
-)
+@flags("budgets", EvaluateSettings, LIMITS, "--steps LIST", "--seconds LIST", unset="{}", check=False)
+@flags("queries", EvaluateSettings, NETWORKS, "--split NAME", "--limit N", "--count N", "--seeds K")
 def evaluate(
     model_file: OptionalModel = None,
     query_file: QueryFile = None,
@@ -114,12 +95,14 @@ def evaluate(
       beacon evaluate --suite benchmarks/paper.toml --data networks -o run --solvers toulbar2 --time 10
     """
     check_named(out)
-    methods["methods"] = methods.get("methods", EvaluateSettings.methods) + _words(solvers)
+    methods["methods"] = methods.get("methods", EvaluateSettings.methods) + words_of(solvers)
     if time is not None:
         budgets["seconds"] = (*budgets.get("seconds", ()), time)
     settings = replace(queries, **methods, **budgets)
     if suite is not None and model_file is None:
-        problems, missing = problems_of_suite(Path(suite), None if data is None else Path(data), _words(only))
+        problems, missing = problems_of_suite(
+            Path(suite), None if data is None else Path(data), words_of(only)
+        )
     else:
         problems, missing = [_problem(model_file, query_file, guide, suite, data or only)], []
     programs = {"daoopt": daoopt} if daoopt else {}
@@ -138,11 +121,6 @@ def evaluate(
         "seconds": session["seconds"],
     }
     say_json(facts) if json else say(one_line(_in_words(facts)))
-
-
-def _words(text: str) -> tuple[str, ...]:
-    words: tuple[str, ...] = from_text("a list", tuple[str, ...], text)
-    return words
 
 
 def _problem(

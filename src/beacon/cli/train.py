@@ -40,11 +40,9 @@ LogFolder = Annotated[
 @flags(
     "changes",
     TrainingSettings,
-    panel=TRAINING,
+    TRAINING,
+    *("--epochs N", "--states-per-query N", "--batch N"),
     unset="the preset's",
-    epochs="--epochs N",
-    states_per_query="--states-per-query N",
-    batch="--batch N",
 )
 def train(
     model_file: ModelFile,

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 @flags(
     "given",
     TuneSettings,
+    None,
+    *("--seconds S,S,…", "--steps N,N,…"),
+    queries="--limit --queries N",
     unset="{}",
     check=False,
-    seconds="--seconds S,S,…",
-    steps="--steps N,N,…",
-    queries="--limit --queries N",
 )
 def tune(
     model_file: ModelFile,

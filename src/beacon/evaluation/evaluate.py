@@ -9,10 +9,9 @@ from typing import Any
 
 from beacon.evaluation.catalog import AnyGuide, AnyMethod
 from beacon.evaluation.evaluation import Evaluation
-from beacon.evaluation.problem import Problem
+from beacon.evaluation.problem import Problem, problems_of_suite
 from beacon.evaluation.session import OnProgress, Request, measure
 from beacon.evaluation.settings import EvaluateSettings
-from beacon.evaluation.suite_problems import problems_of_suite
 from beacon.model.checks import check_is_model, check_seed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.queries import Queries

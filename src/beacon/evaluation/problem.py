@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from beacon.errors import UsageError
+from beacon.errors import BeaconError, UsageError
 from beacon.evaluation.catalog import AnyGuide
 from beacon.evaluation.method import Network
 from beacon.evaluation.settings import EvaluateSettings
-from beacon.evaluation.suite import SuiteNetwork
+from beacon.evaluation.suite import SuiteNetwork, load_suite
 from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
 from beacon.io.files import make_folder
@@ -127,4 +128,44 @@ def _first(queries: QuerySet, limit: int | None) -> QuerySet:
         samples=np.ascontiguousarray(queries.samples[:limit]),
         observed=np.ascontiguousarray(queries.observed[:limit]),
         split_of_queries=queries.split_of_queries[:limit].copy(),
+    )
+
+
+def problems_of_suite(
+    path: Path, data: Path | None = None, only: Sequence[str] = ()
+) -> tuple[list[Problem], list[dict[str, str]]]:
+    """The networks whose files are in ``data`` (default: beside the suite), and those that are missing."""
+    networks = load_suite(path).networks
+    known = {name for network in networks for name in (network.name, network.short_name)}
+    for name in only:
+        if name not in known:
+            raise UsageError(
+                f"--only: {path} has no network {name!r}; it has: {', '.join(n.name for n in networks)}"
+            )
+    folder = path.parent if data is None else data
+    if not folder.is_dir():
+        raise BeaconError(f"cannot read {folder}: no such folder")
+    wanted = [n for n in networks if not only or n.name in only or n.short_name in only]
+    found = [(network, network.find(folder)) for network in wanted]
+    problems = [_problem_of(network, file) for network, file in found if file is not None]
+    if not problems:
+        raise BeaconError(
+            f"none of the suite's {len(wanted)} networks is in {folder}, the first: {wanted[0].file}"
+        )
+    absent = [network for network, file in found if file is None]
+    for network in absent:
+        log.warning(
+            "%s: no file %s in %s; to be had from %s", network.name, network.file, folder, network.source
+        )
+    return problems, [{"name": n.name, "file": n.file, "source": n.source} for n in absent]
+
+
+def _problem_of(network: SuiteNetwork, file: Path) -> Problem:
+    queries, guide = file.parent / f"{network.name}.parquet", file.parent / f"{network.name}.guide"
+    return Problem(
+        network.name,
+        file,
+        queries if queries.exists() else None,
+        str(guide) if guide.exists() else None,
+        network,
     )

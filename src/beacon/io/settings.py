@@ -104,6 +104,11 @@ def plain_kind(kind: Any) -> Any:
     return str if get_origin(kind) is Literal else kind
 
 
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a list with commas."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
 def from_text(what: str, kind: Any, text: str) -> Any:
     """What is typed on the command line as a value of that type; lists have commas."""
     kind = plain_kind(kind)
@@ -115,7 +120,7 @@ def from_text(what: str, kind: Any, text: str) -> Any:
     try:
         if not is_list:
             return kind(text)
-        return tuple(get_args(kind)[0](word.strip()) for word in text.split(",") if word.strip())
+        return tuple(map(get_args(kind)[0], words_of(text)))
     except ValueError:
         wanted = f"{PLURALS[get_args(kind)[0]]} with commas between them" if is_list else KINDS[kind]
         raise UsageError(f"{what} must be {wanted}; found {text!r}") from None
@@ -144,7 +149,7 @@ def converted(what: str, kind: Any, value: Any) -> Any:
 def _sequence(what: str, kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     """A list; or one value, or words with commas between them."""
     if isinstance(value, str):
-        value = [word.strip() for word in value.split(",") if word.strip()]
+        value = list(words_of(value))
     values = list(value) if isinstance(value, list | tuple) else [value]
     if kinds[-1] is not Ellipsis and len(values) != len(kinds):
         raise UsageError(f"{what} must be {len(kinds)} numbers; found {value!r}")

@@ -120,7 +120,7 @@ def run(
 
 
 def run_job(job: Job, redo: bool = False, on_stage: OnStage | None = None) -> FinishedRun:
-    """All stages of a job, unless another process is at it."""
+    """All stages of a job, unless another process works in the folder."""
     with folder_lock(make_folder(job.folder)):
         pipeline = Pipeline(job, STAGES, request_of(job).facts)
         pipeline.open(redo)

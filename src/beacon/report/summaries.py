@@ -127,7 +127,7 @@ def wall_clock_table(results: Evaluation, baseline: str, budget: float) -> Table
 
 
 def target_table(results: Evaluation, percent: float = TARGET_PERCENT) -> Table:
-    """Median time until the score is within so many percent of the best known."""
+    """Median time until the score is within ``percent`` of the best known."""
     methods = main_methods(results)
     rows = []
     for network in results.networks:
