@@ -16,6 +16,7 @@ from beacon.runner.result import Result
 from beacon.runner.search import Search
 
 MOST_LINES = 40
+TRACE_COLUMNS = ("steps", "seconds", "scores", "zero_factors")
 
 
 class Output(NamedTuple):
@@ -61,9 +62,8 @@ def _say_values(rows: list[tuple[str, str]], show_all: bool) -> None:
 def _say_trace(result: Result, show_all: bool) -> None:
     trace = result.trace
     say(f"\n{'step':>12}  {'seconds':>9}  {'zeros':>6}  score")
-    columns = (trace.steps, trace.seconds, trace.zero_factors, trace.scores)
-    rows = list(zip(*(column.tolist() for column in columns), strict=True))
-    for step, seconds, zeros, score in rows if show_all else rows[-MOST_LINES:]:
+    rows = list(zip(*(getattr(trace, name).tolist() for name in TRACE_COLUMNS), strict=True))
+    for step, seconds, score, zeros in rows if show_all else rows[-MOST_LINES:]:
         say(f"{step:>12,}  {seconds:>9.4f}  {zeros:>6}  {score:.6f}")
     if len(rows) > MOST_LINES and not show_all:
         say(f"… and {len(rows) - MOST_LINES:,} more before these; --all lists them")
@@ -82,14 +82,8 @@ def as_json(result: Result, with_trace: bool) -> dict[str, Any]:
     """One result of ``beacon solve --json``."""
     if not with_trace:
         return result.to_dict()
-    trace = result.trace
-    columns = {
-        "steps": trace.steps,
-        "seconds": trace.seconds,
-        "scores": trace.scores,
-        "zero_factors": trace.zero_factors,
-    }
-    return result.to_dict() | {"trace": {name: column.tolist() for name, column in columns.items()}}
+    columns = {name: getattr(result.trace, name).tolist() for name in TRACE_COLUMNS}
+    return result.to_dict() | {"trace": columns}
 
 
 def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: str = "") -> None:

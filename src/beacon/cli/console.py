@@ -6,7 +6,7 @@ import io
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 NO_MARGIN = 10_000  # columns where no terminal sets a limit
+bars: list[Callable[[str], None]] = []
+"""How the progress bars that are shown print a line above themselves."""
 
 
 def make_streams_safe() -> None:
@@ -43,8 +45,12 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print one line for the person at the terminal on stderr."""
-    print(f"beacon: {one_line(text)}", file=sys.stderr, flush=True)
+    """Print one line for the person at the terminal on stderr; above a progress bar, if there is one."""
+    line = f"beacon: {one_line(text)}"
+    if bars:
+        bars[-1](line)
+    else:
+        print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from beacon.cli.console import note, one_line, say
+from beacon.cli.console import bars, note, one_line, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -27,12 +27,14 @@ class ProgressBar:
     def __enter__(self) -> Self:
         if self._bar:
             self._bar.start()
+            bars.append(self._print)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._bar:
+            bars.remove(self._print)
             self._bar.stop()
 
     def show(self, what: str, done: int, total: int) -> None:
@@ -54,16 +56,17 @@ class ProgressBar:
     def note(self, line: str) -> None:
         """Print a line for the person at the terminal on stderr; above the bar, if there is one."""
         if self._bar:
-            self._bar.console.print(one_line(line), markup=False, highlight=False, soft_wrap=True)
+            self._print(one_line(line))
         elif not self._quiet:
             note(line)
 
     def say(self, line: str) -> None:
         """Print a result line on stdout; above the bar, if both share the terminal."""
-        if self._bar and sys.stdout.isatty():
+        self._print(line) if self._bar and sys.stdout.isatty() else say(line)
+
+    def _print(self, line: str) -> None:
+        if self._bar:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
-        else:
-            say(line)
 
 
 def _new_bar(is_counted: bool) -> Progress:

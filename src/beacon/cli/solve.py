@@ -7,9 +7,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from beacon.cli import answer
 from beacon.cli import solve_options as options
-from beacon.cli.choices import check_guide_options, chosen_guide, chosen_stop, chosen_strategy, files_of_guide
 from beacon.cli.console import note_if_slow
 from beacon.cli.evidence import read_queries
 from beacon.cli.flags import flags
@@ -68,20 +66,21 @@ def solve(
 
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
+    from beacon.cli import answer, choices  # noqa: PLC0415  (numba is slow to import)
     from beacon.formats import read_model, read_solution  # noqa: PLC0415
     from beacon.runner.guided_batch import load_kernels  # noqa: PLC0415
     from beacon.solver import solve_many  # noqa: PLC0415
 
-    stop = chosen_stop(steps, time, no_improvement, target)
-    check_guide_options(guide, start, asked)
+    stop = choices.chosen_stop(steps, time, no_improvement, target)
+    choices.check_guide_options(guide, start, asked)
     if method is not None:
-        chosen_strategy(method, penalty_weight)  # a wrong name shall not wait for the model
+        choices.chosen_strategy(method, penalty_weight)  # a wrong name shall not wait for the model
     model = read_model(model_file)
-    guided = chosen_guide(guide, model, asked)
+    guided = choices.chosen_guide(guide, model, asked)
     queries = read_queries(model, evid or [], table or [], evidence or [])
-    inputs = [model_file, *(evid or []), *(table or []), start, *files_of_guide(guide)]
+    inputs = [model_file, *(evid or []), *(table or []), start, *choices.files_of_guide(guide)]
     output = answer.Output(solution_files(out, len(queries), inputs), json, trace, show_all, quiet)
-    strategy = chosen_strategy(method or guided.strategy, penalty_weight)
+    strategy = choices.chosen_strategy(method or guided.strategy, penalty_weight)
     load_kernels(strategy, guided.use or GuideUse(start="random"))
     run = partial(
         solve_many,

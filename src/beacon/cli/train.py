@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
 from beacon.cli.console import note, one_line, say, say_json
 from beacon.cli.flags import flags
 from beacon.cli.options import OUTPUT, Device, Json, ModelFile, QueryFile, Quiet, Seed, option
-from beacon.cli.outputs import check_named, check_no_input
+from beacon.cli.outputs import check_guide_folder, check_no_input
 from beacon.cli.progress import ProgressBar
-from beacon.errors import BeaconError
 from beacon.io.settings import default_of
 from beacon.learn.train import train as train_guide
 from beacon.learn.training_settings import TrainingSettings
@@ -70,7 +67,7 @@ def train(
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
 
     check_preset(preset)
-    _check_folder(out)
+    check_guide_folder(out)
     check_no_input(f"{out}{UNFINISHED}", [model_file, queries_file, trajectories_file])
     model = read_model(model_file)
     queries = QuerySet.load(queries_file, model)
@@ -110,19 +107,6 @@ def train(
     if is_leader():
         guide.save(out)
         _report(out, preset, guide.facts, perf_counter() - began, json, quiet)
-
-
-def _check_folder(out: str) -> None:
-    """Raise before the work if a guide cannot be written there."""
-    from beacon.guide.checkpoint import check_replaceable  # noqa: PLC0415
-
-    check_named(out)
-    folder = Path(out).parent
-    if not folder.is_dir():
-        raise BeaconError(f"cannot write {out}: there is no directory {folder}")
-    if not os.access(folder, os.W_OK):
-        raise BeaconError(f"cannot write {out}: permission denied")
-    check_replaceable(Path(os.path.realpath(out)))
 
 
 def _report(out: str, preset: str, facts: dict[str, Any], seconds: float, json: bool, quiet: bool) -> None:
