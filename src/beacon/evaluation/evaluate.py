@@ -103,6 +103,16 @@ def evaluate_suite(
 
     Their files are looked for in ``data`` (default: beside the suite), with ``NAME.parquet`` (queries) and
     ``NAME.guide`` beside them if there are any. ``only`` names some of the networks.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> from pathlib import Path
+    >>> beacon.write_model(ising_grid(4, 4), "grid.uai")
+    >>> lines = ["[[network]]", "name = 'grid'", "file = 'grid.uai'"]
+    >>> _ = Path("suite.toml").write_text("\\n".join(lines))
+    >>> settings = beacon.EvaluateSettings(methods=("greedy",), steps=(20,), count=3)
+    >>> beacon.evaluate_suite("suite.toml", "results", settings).networks
+    ['grid']
     """
     problems, missing = problems_of_suite(Path(suite), None if data is None else Path(data), only)
     request = Request(settings or EvaluateSettings(), None, seed, threads, Path(folder))

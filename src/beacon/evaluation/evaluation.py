@@ -30,8 +30,8 @@ class Evaluation:
     >>> import beacon
     >>> from beacon.model.families import ising_grid
     >>> evaluation = beacon.evaluate(ising_grid(4, 4), methods=["greedy", "gls+"], steps=[50], count=3)
-    >>> [f"{record.method} {record.query}" for record in evaluation.records][:3]
-    ['greedy 0', 'greedy 1', 'greedy 2']
+    >>> len(evaluation.records), evaluation.scores("model", "gls+", "step", 50).shape
+    (6, (1, 3))
     >>> evaluation.report("results").name
     'report.html'
     """

@@ -19,6 +19,9 @@ def compile_kernels() -> None:
 
     Kernels are kept beside the installed package, or in the folder that the environment variable
     ``NUMBA_CACHE_DIR`` names. Takes a few minutes, and a second or two when there is nothing to do.
+
+    >>> import beacon
+    >>> beacon.compile_kernels()
     """
     compile_all()
     load_kernels(GlsPlus(), GuideUse(weight=0.5))

@@ -96,6 +96,16 @@ def run(
         Called after each stage with its name, the seconds it took (None: it was done before) and a summary.
     on_progress
         Called during a stage with what is done, how much of it, and of how much (0: not known).
+
+    Examples
+    --------
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> small = {"teacher.steps": 200, "collect.steps": 0, "train.max_epochs": 2, "tune.steps": [20]}
+    >>> small |= {"evaluate.seconds": [], "evaluate.steps": [20]}
+    >>> finished = beacon.run(ising_grid(4, 4), "grid", preset="fast", count=20, changes=small)
+    >>> list(finished.stages), finished.report.name
+    (['queries', 'collect', 'train', 'tune', 'evaluate', 'report'], 'report.html')
     """
     options = {**(changes or {}), "train.preset": preset, "queries.count": count, ".seed": seed}
     if isinstance(settings, RunSettings):
