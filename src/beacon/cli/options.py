@@ -27,13 +27,10 @@ def option(
     callback: Callable[..., Any] | None = None,
 ) -> Any:
     """An option, spelled as it is typed: ``--out -o FILE``; ``low`` is the least number that it takes."""
-    *names, metavar = (
-        spelled.split() if not spelled.rsplit(maxsplit=1)[-1].startswith("-") else [*spelled.split(), SWITCH]
-    )
+    names = [word for word in spelled.split() if word.startswith("-")]
+    (metavar,) = [word for word in spelled.split() if not word.startswith("-")] or [SWITCH]
     check = at_least(low) if low is not None else callback
-    return typer.Option(
-        *names, metavar=metavar.replace("_", " "), help=help, rich_help_panel=panel, callback=check
-    )
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, callback=check)
 
 
 def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:

@@ -77,17 +77,10 @@ def run(
     with ProgressBar("", 0, quiet) as bar:
         job = Job(model, name, folder, settings, number, jobs, device, command_line(), bar.show)
         made = run_job(job, redo, stage_teller(bar, json))
-    results = made.evaluation
     if json:
-        scores = {
-            method: {f"{kind}s": results.mean_scores(name, method, kind) for kind in ("step", "second")}
-            for method in results.methods
-        }
-        places = {"folder": str(folder), "guide": str(made.guide), "report": str(made.report)}
-        budgets = {"step_budgets": results.step_budgets, "second_budgets": results.second_budgets}
-        say_json({**places, "seed": made.seed, "stages": made.stages, **budgets, "mean_scores": scores})
+        say_json(made.to_dict())
     else:
-        show_differences(results)
+        show_differences(made.evaluation)
         say(one_line(f"wrote {made.report}; the guide is {made.guide}"))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from beacon.errors import MissingDependencyError, UsageError
-from beacon.evaluation.evaluation import Evaluation
+from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.session import OnProgress
 from beacon.evaluation.suite import network_name
 from beacon.formats import read_model
@@ -53,6 +53,25 @@ class FinishedRun:
     def evaluation(self) -> Evaluation:
         """The results on the test queries."""
         return Evaluation.load(self.folder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``beacon run --json`` prints."""
+        found = self.evaluation
+        (network,) = found.networks
+        kinds: tuple[Kind, Kind] = ("step", "second")
+        return {
+            "folder": str(self.folder),
+            "guide": str(self.guide),
+            "report": str(self.report),
+            "seed": self.seed,
+            "stages": self.stages,
+            "step_budgets": found.step_budgets,
+            "second_budgets": found.second_budgets,
+            "mean_scores": {
+                method: {f"{kind}s": found.mean_scores(network, method, kind) for kind in kinds}
+                for method in found.methods
+            },
+        }
 
 
 def run(
