@@ -89,7 +89,7 @@ def demo_settings() -> RunSettings:
     from beacon.learn.collect import CollectSettings  # noqa: PLC0415
     from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
     from beacon.learn.tune import TuneSettings  # noqa: PLC0415
-    from beacon.pipeline.settings import RunSettings  # noqa: PLC0415
+    from beacon.pipeline.settings import DEFAULT_EVALUATION, RunSettings  # noqa: PLC0415
 
     return RunSettings(
         count=COUNT,
@@ -98,7 +98,7 @@ def demo_settings() -> RunSettings:
         ),  # the fast guide needs no walks
         preset="fast",
         tune=TuneSettings(seconds=(), steps=STEPS, queries=16),
-        evaluate=replace(RunSettings(preset="fast").evaluate, steps=STEPS, seconds=SECONDS),
+        evaluate=replace(DEFAULT_EVALUATION, steps=STEPS, seconds=SECONDS),
     )
 
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 SECTIONS = ("queries", "teacher", "collect", "train", "tune", "evaluate")
 DEFAULT_COUNT: int = default_of(sample_queries, "count")
 DEFAULT_PRESET: str = default_of(train, "preset")
+DEFAULT_EVALUATION = EvaluateSettings(
+    methods=("greedy", "gls+", "auto", "beacon-gls+", "beacon"), seconds=(0.001, 0.01, 0.1, 1.0)
+)
 
 
 class Given(NamedTuple):
@@ -60,11 +63,7 @@ class RunSettings:
     train: FastSettings | Preset | None = None
     """How it is trained; None: as the preset says."""
     tune: TuneSettings = field(default_factory=TuneSettings)
-    evaluate: EvaluateSettings = field(
-        default_factory=lambda: EvaluateSettings(
-            methods=("greedy", "gls+", "auto", "beacon-gls+", "beacon"), seconds=(0.001, 0.01, 0.1, 1.0)
-        )
-    )
+    evaluate: EvaluateSettings = DEFAULT_EVALUATION
     """What is measured on the test queries."""
 
     def __post_init__(self) -> None:
@@ -190,7 +189,7 @@ def make_settings(sections: Sections) -> RunSettings:
         if isinstance(trained, FastSettings)
         else trained._replace(training=replace(trained.training, **values["train"])),
         tune=TuneSettings(**tune),
-        evaluate=replace(RunSettings(preset="fast").evaluate, **values["evaluate"]),
+        evaluate=replace(DEFAULT_EVALUATION, **values["evaluate"]),
     )
 
 
