@@ -129,17 +129,6 @@ def test_the_clock_of_a_query_counts_its_share_of_every_scoring(monkeypatch: pyt
     assert ((later > 2 * 8 / 4) & (later < 4 * 8 / 4 + 1)).all()
 
 
-def test_a_walk_follows_the_very_search_that_is_measured() -> None:
-    method, guide = guided(replace(EVEN, refresh=3))
-    (query,) = queries(1)
-    states = [step.assignment.copy() for step in method.walk(NETWORK, query, 0, 40)]
-    assert len(states) == 40
-    assert guide.asked == [1] * 14
-    scores = [NETWORK.model.log_score(state) for state in [query.start, *states]]
-    ((_, found),) = method.run(NETWORK, [query], Budget(steps=(40,)), 0, 1)
-    assert [found.trace.best_at(k) for k in range(41)] == pytest.approx(np.maximum.accumulate(scores))
-
-
 def test_batches_of_no_query_are_refused() -> None:
     with pytest.raises(UsageError, match="batch_size must be a whole number of at least 1; found 0"):
         guided(EVEN, batch_size=0)

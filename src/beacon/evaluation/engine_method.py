@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from time import perf_counter
 from typing import Any, cast
 
 import numpy as np
 
-from beacon.evaluation.drift import Step
 from beacon.evaluation.method import Budget, Network, Query, Run
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.search import Search
@@ -31,18 +30,11 @@ class EngineMethod:
     strategy: Strategy
     propagate: bool = False
     baseline: str | None = None
-    weight: None = field(default=None, init=False)
-    counts_steps: bool = field(default=True, init=False)
 
     @classmethod
     def named(cls, name: str, propagate: bool = False) -> EngineMethod:
         """The strategy of that name with its default settings."""
         return cls(name, make_strategy(name), propagate)
-
-    @property
-    def walks(self) -> bool:
-        """Is every step a single flip? Tree moves change many variables at once."""
-        return not self.strategy.growing
 
     def settings(self) -> dict[str, Any]:
         """The strategy's settings, and whether it propagates."""
@@ -70,22 +62,8 @@ class EngineMethod:
                 cancelled.set()
                 executor.shutdown(wait=True, cancel_futures=True)
 
-    def walk(self, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
-        """Run one step at a time; a step that changes more than one variable had a restart in it."""
-        search = self._search(network, query, seed)
-        before = search.state.assignment.copy()
-        for _ in range(steps):
-            done = search.steps
-            reason = search.run(MaxSteps(done + 1))
-            if search.steps == done:
-                return
-            now = search.state.assignment
-            yield Step(now, is_move=np.count_nonzero(now != before) == 1)
-            before[:] = now
-            if reason in ENDED:
-                return
-
-    def _search(self, network: Network, query: Query, seed: int) -> Search:
+    def search(self, network: Network, query: Query, seed: int) -> Search:
+        """The search of a query, at its start."""
         flat, evidence = network.flat, query.evidence
         fixed = fixed_values(flat, evidence, None, self.propagate)
         return Search(flat, fixed, self.strategy.fitted(flat), query.start, seed)
@@ -94,7 +72,7 @@ class EngineMethod:
         self, network: Network, query: Query, budget: Budget, seed: int, cancelled: threading.Event
     ) -> Run:
         began = perf_counter()
-        search = self._search(network, query, seed)
+        search = self.search(network, query, seed)
         setup = perf_counter() - began
         reason = search.run(MaxSteps(budget.max_steps), cancelled)
         if reason not in ENDED:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from beacon.evaluation.drift import Step
 from beacon.evaluation.engine_method import strategy_settings
 from beacon.evaluation.method import Budget, Network, Query, Run
 from beacon.guided.guide import Guide, States
@@ -38,7 +37,6 @@ class GuidedMethod:
     propagate: bool = False
     facts: dict[str, Any] = field(default_factory=dict)
     """Where the guide comes from, for the record."""
-    counts_steps: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -48,11 +46,6 @@ class GuidedMethod:
     def weight(self) -> float | None:
         """λ; None where the guide chooses no moves."""
         return self.use.weight or None
-
-    @property
-    def walks(self) -> bool:
-        """Is every step a single flip?"""
-        return not self.strategy.growing
 
     def settings(self) -> dict[str, Any]:
         """The strategy's settings and the guide's."""
@@ -94,18 +87,6 @@ class GuidedMethod:
         for run in searches.run(stops, threads):
             seconds, proved = run.seconds - run.setup_seconds, run.stop == "optimal"
             yield Run(run.trace, run.assignment, run.steps, run.setup_seconds, seconds, run.stop, proved)
-
-    def walk(self, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
-        """Run one step at a time, scoring as often as ``run`` does."""
-        guided = self.begin(network, [query], seed, 1)
-        before = guided.batch.assignments[0]
-        for step in range(1, steps + 1):
-            guided.run_until(MaxSteps(step))
-            if guided.batch.searches[0].steps < step:
-                return
-            now = guided.batch.assignments[0]
-            yield Step(now, is_move=np.count_nonzero(now != before) == 1)
-            before = now
 
     def begin(self, network: Network, queries: Sequence[Query], seed: int, threads: int) -> GuidedBatch:
         """The searches at their starts."""

@@ -2,40 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from beacon.errors import BeaconError
-from beacon.evaluation.drift_records import drift_store
+from beacon.errors import BeaconError, UsageError
 from beacon.evaluation.metrics import Floats, best_known, first_reaching, known_at, target_score
 from beacon.evaluation.records import Record, record_store
-from beacon.evaluation.run_file import Facts, load_run
+from beacon.evaluation.run_file import FILE, Facts, load_run, save_run
+from beacon.io.files import make_folder
+from beacon.io.row_store import Row
 from beacon.model.html_view import html_table
 
 Kind = Literal["step", "second"]
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
-    """The records of an evaluation. Arrays are [seeds, queries]; nan where a run is missing."""
+class Evaluation:
+    """The results of an evaluation. Arrays are [seeds, queries]; nan where a run is missing.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> evaluation = beacon.evaluate(ising_grid(4, 4), methods=["greedy", "gls+"], steps=[50], count=3)
+    >>> len(evaluation.records), evaluation.scores("model", "gls+", "step", 50).shape
+    (6, (1, 3))
+    >>> evaluation.report("results").name
+    'report.html'
+    """
 
     run: Facts
+    """Settings, networks, methods, machine: what ``run.json`` holds."""
     records: Sequence[Record]
-    drift: Sequence[dict[str, Any]] = ()
+    """One for each network, method, seed and query."""
+    folder: Path | None = None
+    """Where they are kept; None: in memory alone."""
 
     @classmethod
-    def load(cls, folder: Path) -> Results:
+    def load(cls, folder: str | os.PathLike[str]) -> Evaluation:
         """Read an evaluation's folder, finished or not."""
-        run = load_run(folder)
-        rows = record_store(folder).rows()
+        place = Path(folder)
+        if not place.is_dir():
+            raise BeaconError(f"cannot read {folder}: no such folder")
+        run = load_run(place)
+        rows = record_store(place).rows()
         if not rows:
             raise BeaconError(f"{folder} holds no results yet; finish it with `beacon evaluate`")
-        return cls(run, [Record(**row) for row in rows], drift_store(folder).rows())
+        return cls.of_rows(run, rows, place)
+
+    @classmethod
+    def of_rows(cls, run: Facts, rows: Iterable[Row], folder: Path | None) -> Evaluation:
+        """From the rows of a store."""
+        return cls(run, [Record(**row) for row in rows], folder)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``evaluation.parquet`` and ``run.json`` into a folder that holds no evaluation yet."""
+        place = make_folder(folder)
+        if (place / FILE).exists():
+            raise UsageError(f"{place} holds an evaluation already; use another folder")
+        store = record_store(place)
+        for record in self.records:
+            store.add(asdict(record))
+        store.merge()
+        save_run(place, self.run)
+
+    def report(
+        self, folder: str | os.PathLike[str] | None = None, *, title: str = "Beacon evaluation"
+    ) -> Path:
+        """Write ``report.html``, ``tables/`` and ``plots/`` into a folder, by default its own.
+
+        Returns the page's path; :func:`beacon.report.contents.make_report` has its tables and plots.
+        """
+        from beacon.report.contents import make_report  # noqa: PLC0415 - drawing is needed only here
+        from beacon.report.files import write_parts, write_report  # noqa: PLC0415
+
+        if folder is None and self.folder is None:
+            raise UsageError("the evaluation has no folder of its own; give one: report('folder')")
+        place = make_folder(self.folder if folder is None else folder)  # type: ignore[arg-type]
+        made = make_report(self)
+        write_report(made, place / "report.html", title)
+        write_parts(made, place)
+        return place / "report.html"
+
+    def mean_scores(self, network: str, method: str, kind: Kind) -> list[float | None]:
+        """The mean score over queries at each budget; None where there is no finite one."""
+        means = [float(self.scores(network, method, kind, budget).mean()) for budget in self.budgets(kind)]
+        return [mean if math.isfinite(mean) else None for mean in means]
 
     def _repr_html_(self) -> str:
         """Mean scores at each budget, for notebooks."""

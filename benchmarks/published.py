@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.metrics import improvements, mean_of, seconds_per_step
-from beacon.evaluation.results import Results
 from beacon.report.naming import amount, main_methods, short_name
 from beacon.report.tables import Cell, Table, duration, label, number, written
 
 NO_SOLUTION = "no solution"
 
 
-def published_tables(results: Results) -> list[Table]:
+def published_tables(results: Evaluation) -> list[Table]:
     """What has been published for the networks of this evaluation, as far as both sides have figures."""
     known = {
         network: facts["published"]
@@ -27,7 +27,7 @@ def published_tables(results: Results) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def _improvements(results: Results, known: dict[str, Any]) -> Table:
+def _improvements(results: Evaluation, known: dict[str, Any]) -> Table:
     """Guided methods over their baselines, where both were measured here."""
     listed = {budget for figures in known.values() for budget in figures.get("steps", [])}
     budgets = [budget for budget in results.step_budgets if budget in listed]
@@ -52,14 +52,14 @@ def _improvements(results: Results, known: dict[str, Any]) -> Table:
     )
 
 
-def _our_improvement(results: Results, network: str, method: str, budget: int) -> Cell:
+def _our_improvement(results: Evaluation, network: str, method: str, budget: int) -> Cell:
     baseline = method.removeprefix("beacon-")
     scores = results.scores(network, method, "step", budget)
     reference = results.scores(network, baseline, "step", budget)
     return number(mean_of(improvements(scores, reference)).mean)
 
 
-def _step_times(results: Results, known: dict[str, Any]) -> Table:
+def _step_times(results: Evaluation, known: dict[str, Any]) -> Table:
     rows = []
     for network, figures in known.items():
         for method, (mean, _) in figures.get("seconds_per_step", {}).items():
@@ -80,7 +80,7 @@ def _step_times(results: Results, known: dict[str, Any]) -> Table:
     )
 
 
-def _wall_clock(results: Results, known: dict[str, Any]) -> Table:
+def _wall_clock(results: Evaluation, known: dict[str, Any]) -> Table:
     """Improvement over Greedy under a time limit."""
     if not results.second_budgets or "greedy" not in results.methods:
         return Table("published-wall-clock", "", ("network",), ())

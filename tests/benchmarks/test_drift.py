@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from drift import Drift, Step, alpha, can_walk, expected_hitting_bound, measure_drift
+from drift import walk as walk_of
 
-from beacon.evaluation.drift import Drift, Step, alpha, expected_hitting_bound, measure_drift
 from beacon.evaluation.engine_method import EngineMethod
 from beacon.evaluation.method import Budget, Network, Query, uniform_start
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
+from tests.evaluation.test_guided_method import EVEN, NETWORK, guided, queries
 
 
 def walk(*states: str, jumps: tuple[int, ...] = ()) -> list[Step]:
@@ -61,8 +64,24 @@ def test_a_walk_follows_the_very_search_that_is_measured(name: str) -> None:
     network, method = Network("grid", model, compile_model(model)), EngineMethod.named(name)
     evidence = {0: 1, 5: 0}
     query = Query(0, evidence, uniform_start(model, evidence, 0, seed=3))
-    states = [step.assignment.copy() for step in method.walk(network, query, 3, 120)]
+    states = [step.assignment.copy() for step in walk_of(method, network, query, 3, 120)]
     scores = [model.log_score(state) for state in [query.start, *states]]
     ((_, run),) = method.run(network, [query], Budget(steps=(1, 60, 120)), 3, threads=1)
     for steps in (1, 60, len(states)):
         assert run.trace.best_at(steps) == pytest.approx(max(scores[: steps + 1]))
+
+
+def test_tree_moves_cannot_be_followed() -> None:
+    assert can_walk(EngineMethod.named("gls+"))
+    assert not can_walk(EngineMethod.named("tree"))
+
+
+def test_a_walk_of_a_guided_method_scores_as_often_as_its_search() -> None:
+    method, guide = guided(replace(EVEN, refresh=3))
+    (query,) = queries(1)
+    states = [step.assignment.copy() for step in walk_of(method, NETWORK, query, 0, 40)]
+    assert len(states) == 40
+    assert guide.asked == [1] * 14
+    scores = [NETWORK.model.log_score(state) for state in [query.start, *states]]
+    ((_, found),) = method.run(NETWORK, [query], Budget(steps=(40,)), 0, 1)
+    assert [found.trace.best_at(k) for k in range(41)] == pytest.approx(np.maximum.accumulate(scores))
