@@ -22,8 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.evaluation.catalog import Catalog
-from beacon.evaluation.engine_method import ENDED, EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.engine_method import ENDED, EngineMethod, GuidedMethod
 from beacon.evaluation.method import Method, Network, Query
 from beacon.evaluation.problem import problems_of_suite
 from beacon.evaluation.protocol import queries_of

@@ -24,7 +24,7 @@ from beacon.learn.teacher import TeacherSettings
 from beacon.model.families import demo_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
-from beacon.runner.guided_batch import GuidedBatch
+from beacon.runner.in_step import GuidedBatch
 from beacon.runner.stop import MaxSteps
 
 MODELS = ("demo", "grid20x20.f5.wrap", "pedigree18")

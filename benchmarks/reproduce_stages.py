@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from benchmarks.reproduce_workshop import EXACT_QUERIES, LONG_QUERIES, STEPS, Drift, Workshop
 
-from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Budget, Method
 from beacon.evaluation.peer_method import PeerMethod
 from beacon.evaluation.protocol import queries_of

@@ -18,10 +18,11 @@ from beacon import jit
 from beacon.guided.guidance import Guidance
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.greedy import run_greedy
-from beacon.strategies.strategy import STRATEGIES, GlsPlus, Greedy, Strategy
+from beacon.solver import solve
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy, run_greedy
+from beacon.strategies.strategy import STRATEGIES, Strategy
 from tests.engine.helpers import small_models, some_evidence
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,7 @@ import numpy as np
 from beacon.model.families import random_bayes_net
 from beacon.runner.batch import SearchBatch
 from beacon.guided.guidance import Guidance
-from beacon.runner.solve import solve
+from beacon.solver import solve
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.strategy import make_strategy
 from beacon.runner.warm_up import warm_up, warm_up_guided

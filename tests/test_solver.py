@@ -15,7 +15,7 @@ from beacon.guide.trivial import OracleGuide
 from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
 from beacon.runner import solve as unguided
-from beacon.runner.guided_batch import GuidedBatch
+from beacon.runner.in_step import GuidedBatch
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve, solve_many
 from tests.guide.helpers import evidence_of, random_states, random_weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from beacon.errors import UsageError
 from beacon.model.checks import check_is_model, check_seed
@@ -149,7 +149,7 @@ def evidence_of_queries(model: GraphicalModel, queries: Queries | QuerySet) -> l
     """The evidence of each query, whatever the queries come as."""
     check_is_model(model)
     if hasattr(queries, "check_model"):  # a query set
-        query_set: QuerySet = queries
+        query_set = cast("QuerySet", queries)
         query_set.check_model(model)
         return [query_set.evidence(query) for query in range(len(query_set))]
     return resolve_queries(model, queries)

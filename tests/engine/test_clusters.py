@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from beacon.strategies.gls.clusters import harvest_clusters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +15,7 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.gls.clusters import harvest_clusters
-from beacon.strategies.strategy import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models

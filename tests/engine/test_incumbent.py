@@ -14,7 +14,9 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import GlsPlus, Greedy, Strategy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
+from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.reference import Naive, log_potential
 from tests.small_strategies import small_models as random_models

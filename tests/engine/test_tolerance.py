@@ -8,8 +8,8 @@ from beacon.engine.core import LEAST, ROUNDING, tolerance_of
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve
 
 GRID = families.ising_grid(rows=12, columns=12, wrap=True, seed=3)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import Greedy
+from beacon.strategies.greedy import Greedy
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models

@@ -8,15 +8,15 @@ import pytest
 
 from beacon.errors import ModelError, UsageError
 from beacon.evaluation.catalog import DEFAULT_WEIGHT, Catalog, check_names
-from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.peer_method import PeerMethod
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
 from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
 from beacon.peers.peer import find_peer
-from beacon.strategies.strategy import GlsPlus, Greedy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
 from tests.evaluation.helpers import evaluated, network_of
 from tests.guide.helpers import random_weights
 

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
-from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Budget, Query, Run, uniform_start
 from beacon.guide.trivial import OracleGuide
 from beacon.guided.use import GuideUse
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import GlsPlus
+from beacon.solver import solve
+from beacon.strategies.gls import GlsPlus
 from tests.evaluation.helpers import network_of, small_network
 from tests.runner.test_guided_batch import CountingGuide
 
@@ -120,7 +119,7 @@ def test_a_search_that_is_proved_optimal_ends_the_wait() -> None:
 
 def test_the_clock_of_a_query_counts_its_share_of_every_scoring(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(0, 10**6, 8))  # whatever lies between two looks at this clock takes 8 seconds
-    monkeypatch.setattr("beacon.runner.guided_batch.perf_counter", lambda: next(times))
+    monkeypatch.setattr("beacon.runner.in_step.perf_counter", lambda: next(times))
     method, _ = guided(EVEN)
     found = run(method, 4, Budget(steps=(100,)))[0]
     assert found.setup_seconds == 8 / 4

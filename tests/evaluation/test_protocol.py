@@ -10,8 +10,8 @@ from beacon.evaluation.method import Budget, Query, uniform_start
 from beacon.evaluation.protocol import Plan, evaluate_network, queries_of
 from beacon.evaluation.records import record_store
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve
 from tests.evaluation.helpers import (
     engine_methods,
     evaluated,

@@ -18,7 +18,9 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
-from beacon.strategies.strategy import GlsPlus, Greedy, Strategy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
+from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import new_search, some_evidence
 from tests.runner.test_batch import COLORING, QUERIES, batch_of, everything
 

@@ -14,7 +14,8 @@ from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
-from beacon.strategies.strategy import GlsPlus, Greedy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models

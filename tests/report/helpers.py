@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.engine_method import GuidedMethod
 from beacon.evaluation.method import Budget, Method, Network, settings_of_method
 from beacon.evaluation.peer_method import PeerMethod
 from beacon.evaluation.protocol import Plan, evaluate_network
@@ -15,7 +15,8 @@ from beacon.guide.trivial import UniformGuide
 from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
 from beacon.model.graphical_model import GraphicalModel
-from beacon.strategies.strategy import GlsPlus, Greedy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
 from tests.evaluation.helpers import engine_methods, network_of, some_queries
 from tests.evaluation.test_peer_method import FakePeer
 

@@ -12,9 +12,11 @@ from beacon.engine.core import rebuild
 from beacon.errors import EvidenceError, ModelError, UsageError
 from beacon.model import families
 from beacon.runner.batch import SearchBatch
-from beacon.runner.solve import solve_many
 from beacon.runner.stop import MaxSteps, NoImprovement, TargetScore
-from beacon.strategies.strategy import STRATEGIES, GlsPlus, Greedy, Strategy
+from beacon.solver import solve_many
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
+from beacon.strategies.strategy import STRATEGIES, Strategy
 from tests.engine.helpers import small_models, some_evidence
 from tests.reference import Naive
 

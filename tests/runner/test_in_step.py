@@ -12,9 +12,9 @@ from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
-from beacon.runner.guided_batch import GuidedBatch
-from beacon.runner.solve import solve_many
+from beacon.runner.in_step import GuidedBatch
 from beacon.runner.stop import MaxRuntime, MaxSteps
+from beacon.solver import solve_many
 from tests.guide.helpers import MIXED, evidence_of, random_states, random_weights
 
 GRID = ising_grid(6, 6, seed=3)

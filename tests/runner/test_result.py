@@ -15,10 +15,10 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result, checked_result
 from beacon.runner.search import Search
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxSteps
 from beacon.runner.trace import Trace
-from beacon.strategies.strategy import GlsPlus
+from beacon.solver import solve
+from beacon.strategies.gls import GlsPlus
 from tests.engine.helpers import new_search, small_models
 
 MODELS = small_models()

@@ -11,10 +11,10 @@ from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
-from beacon.runner.guided_batch import GuidedBatch
+from beacon.runner.in_step import GuidedBatch
 from beacon.runner.scored import LoneSearches, ScoredStarts, given_starts, is_asked_first
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from tests.guide.helpers import evidence_of, random_states
 from tests.runner.test_guided_batch import CountingGuide
 

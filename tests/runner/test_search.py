@@ -11,9 +11,11 @@ from beacon.errors import UsageError
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.runner import search as search_module
-from beacon.runner.search import Search, num_threads
+from beacon.runner.pool import num_threads
+from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
-from beacon.strategies.strategy import GlsPlus, Greedy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.reference import Naive
 

@@ -18,8 +18,8 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
 from beacon.runner.search import Search
-from beacon.runner.solve import solve, solve_many
 from beacon.runner.stop import MaxRuntime, MaxSteps
+from beacon.solver import solve, solve_many
 from tests.engine.helpers import small_models, some_evidence
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models

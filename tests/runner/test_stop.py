@@ -19,7 +19,6 @@ from beacon.model import families
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
-from beacon.runner.solve import solve
 from beacon.runner.stop import (
     DEFAULT_STOP,
     MaxRuntime,
@@ -30,7 +29,10 @@ from beacon.runner.stop import (
     check_bounded,
     stop_or_default,
 )
-from beacon.strategies.strategy import GlsPlus, Greedy, Strategy
+from beacon.solver import solve
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
+from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import new_search
 
 GRID = families.ising_grid(rows=5, columns=5, wrap=True, seed=2)  # frustrated: its optimum is not proved

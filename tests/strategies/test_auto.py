@@ -10,8 +10,9 @@ from beacon.engine.limits import Limits
 from beacon.model import families
 from beacon.runner.search import NO_LIMIT, Search
 from beacon.runner.stop import MaxSteps
+from beacon.strategies.auto import Auto
 from beacon.strategies.auto.mix import FADING, GLS, SLIGHT, STALLED_ROUNDS, TREE, _begin, _switch, run_auto
-from beacon.strategies.strategy import Auto, GlsPlus
+from beacon.strategies.gls import GlsPlus
 from tests.engine.helpers import new_search
 
 MODEL = families.ising_grid(rows=6, columns=6, wrap=True, seed=1)

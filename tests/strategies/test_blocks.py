@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from beacon.strategies.tree.block_elimination import best_on_block
+from beacon.strategies.tree.block_state import MAX_BLOCK_ENTRIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,10 +17,10 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import Auto, GlsPlus, Tree
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.tree import Tree
 from beacon.strategies.tree.block import grow_block
-from beacon.strategies.tree.block_elimination import best_on_block
-from beacon.strategies.tree.block_state import MAX_BLOCK_ENTRIES
 from beacon.strategies.tree.state import next_stamp
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.reference import Naive

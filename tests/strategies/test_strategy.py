@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beacon.strategies.gls.penalty_weight import default_penalty_weight
 
 from beacon.errors import UsageError
 from beacon.model import families
@@ -15,9 +16,8 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
 from beacon.runner.result import Result
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxRuntime, MaxSteps, TargetScore
-from beacon.strategies.gls.penalty_weight import default_penalty_weight
+from beacon.solver import solve
 from beacon.strategies.strategy import (
     STRATEGIES,
     Auto,

@@ -7,6 +7,9 @@ import math
 
 import numpy as np
 import pytest
+from beacon.strategies.tree.crossover import cross_with_best
+from beacon.strategies.tree.forest import grow_forest
+from beacon.strategies.tree.max_product import best_on_forest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,10 +19,8 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import Auto, Tree
-from beacon.strategies.tree.crossover import cross_with_best
-from beacon.strategies.tree.forest import grow_forest
-from beacon.strategies.tree.max_product import best_on_forest
+from beacon.strategies.auto import Auto
+from beacon.strategies.tree import Tree
 from beacon.strategies.tree.state import MAX_STAMP
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.reference import Naive

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -15,7 +16,9 @@ from beacon.guided.use import GuideUse
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.stop import DEFAULT_STOP, MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
 from beacon.solver import default_strategy, tuned_use
-from beacon.strategies.strategy import Auto, GlsPlus, Strategy, make_strategy
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.strategy import Strategy, make_strategy
 
 DEFAULT_METHOD = "auto"
 OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
@@ -28,7 +31,7 @@ def chosen_strategy(method: str, penalty_weight: float | None) -> Strategy:
         return strategy
     weighted = GlsPlus(penalty_weight=penalty_weight)
     if isinstance(strategy, Auto):
-        return Auto(gls=weighted)
+        return replace(strategy, arms=(weighted, *strategy.arms[1:]))
     if isinstance(strategy, GlsPlus):
         return weighted
     raise UsageError(f"--penalty-weight belongs to --method auto or gls+, not to {method}")

@@ -15,10 +15,10 @@ from beacon.errors import UsageError
 from beacon.formats import read_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxRuntime
 from beacon.runner.warm_up import warm_up
-from beacon.strategies.strategy import Auto
+from beacon.solver import solve
+from beacon.strategies.auto import Auto
 
 
 def solve_for_competition(

@@ -68,7 +68,6 @@ def solve(
     """
     from beacon.cli import answer, choices  # noqa: PLC0415  (numba is slow to import)
     from beacon.formats import read_model, read_solution  # noqa: PLC0415
-    from beacon.runner.guided_batch import load_kernels  # noqa: PLC0415
     from beacon.solver import solve_many  # noqa: PLC0415
 
     stop = choices.chosen_stop(steps, time, no_improvement, target)
@@ -81,7 +80,6 @@ def solve(
     inputs = [model_file, *(evid or []), *(table or []), start, *choices.files_of_guide(guide)]
     output = answer.Output(solution_files(out, len(queries), inputs), json, trace, show_all, quiet)
     strategy = choices.chosen_strategy(method or guided.strategy, penalty_weight)
-    load_kernels(strategy, guided.use or GuideUse(start="random"))
     run = partial(
         solve_many,
         model,

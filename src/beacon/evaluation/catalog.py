@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from beacon.errors import UsageError, shown
-from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Method
 from beacon.evaluation.peer_method import PeerMethod
 from beacon.guide.checkpoint import load_guide

@@ -36,7 +36,8 @@ def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
     """What takes a search to tell: the cost of steps, and whether training on this many queries would pay."""
     from beacon.learn.prospect import prospect_of  # noqa: PLC0415  (numba is slow to import)
     from beacon.runner.warm_up import warm_up  # noqa: PLC0415
-    from beacon.strategies.strategy import Auto, GlsPlus  # noqa: PLC0415
+    from beacon.strategies.auto import Auto  # noqa: PLC0415
+    from beacon.strategies.gls import GlsPlus  # noqa: PLC0415
 
     for strategy in (GlsPlus(), Auto()):
         warm_up(strategy)

@@ -12,8 +12,8 @@ from time import perf_counter
 from typing import Any
 
 from beacon.evaluation.catalog import AnyMethod, Catalog
+from beacon.evaluation.engine_method import GuidedMethod
 from beacon.evaluation.evaluation import Evaluation
-from beacon.evaluation.guided_method import GuidedMethod
 from beacon.evaluation.method import Method, settings_of_method
 from beacon.evaluation.problem import Loaded, Problem
 from beacon.evaluation.protocol import Plan, evaluate_network
@@ -22,7 +22,7 @@ from beacon.evaluation.run_file import Facts, load_average, new_session, note_on
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.files import make_folder
 from beacon.io.folder_lock import folder_lock
-from beacon.runner.search import num_threads
+from beacon.runner.pool import num_threads
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, how many parts of it are done, and of how many (0: not known)."""

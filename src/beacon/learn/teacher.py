@@ -21,7 +21,9 @@ from beacon.runner.result import Result, checked_result
 from beacon.runner.search import Search
 from beacon.runner.stop import Stop
 from beacon.runner.warm_up import warm_up
-from beacon.strategies.strategy import Auto, GlsPlus, Strategy
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.strategy import Strategy
 
 METHODS = ("gls+", "auto", "toulbar2")
 DEFAULT_STEPS = 100_000

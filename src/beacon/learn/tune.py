@@ -19,9 +19,9 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.query.query_set import QuerySet
-from beacon.runner.guided_batch import GuidedBatch, load_kernels
+from beacon.runner.in_step import GuidedBatch, load_kernels
+from beacon.runner.pool import num_threads
 from beacon.runner.scored import LoneSearches, ScoredStarts, given_starts, is_asked_first
-from beacon.runner.search import num_threads
 from beacon.runner.stop import MaxRuntime, MaxSteps, Stop
 from beacon.runner.trace import Trace
 from beacon.strategies.strategy import make_strategy

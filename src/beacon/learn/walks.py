@@ -16,8 +16,7 @@ from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
 from beacon.runner.search import Search
-from beacon.strategies.greedy import restart
-from beacon.strategies.strategy import Greedy
+from beacon.strategies.greedy import Greedy, restart
 
 
 class Goal(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.model.flat import compile_model
+from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.pool import Cancelled, Pool
@@ -60,15 +60,19 @@ class Runner:
         seed: int = 0,
         propagate: bool = True,
         log_zero: float | None = None,
+        flat: FlatModel | None = None,
         threads: int | None = None,
         batch_size: int | None = None,
     ) -> None:
-        """Compile model and kernels, before any clock runs. ``use`` says what the guide is asked for."""
+        """Compile model (unless ``flat`` has it) and kernels, before any clock runs.
+
+        ``use`` says what the guide is asked for.
+        """
         self.model, self.seed, self.propagate = model, seed, propagate
         is_asked = guide is not None and use is not None and use.asks_guide
         self.guide: Guide | None = guide if is_asked else None
         self.use: GuideUse | None = use if is_asked else None
-        self.flat = compile_model(model, log_zero)
+        self.flat = compile_model(model, log_zero) if flat is None else flat
         self.strategy = make_strategy(strategy).fitted(self.flat)
         self.pool = Pool(threads)
         self.batch_size = batch_size or _batch_size(model)
