@@ -15,7 +15,6 @@ from beacon.cli.outputs import check_writable
 from beacon.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from beacon.learn.collect import CollectSettings
     from beacon.learn.trajectories import Trajectories
 
 DEFAULT_NAME = "trajectories.parquet"
@@ -30,8 +29,8 @@ def collect(
     teacher_steps: options.TeacherSteps = None,
     teacher_time: options.TeacherTime = None,
     teacher_runs: options.TeacherRuns = 1,
-    steps: options.WalkSteps = 500,
-    restart_interval: options.RestartInterval = 100,
+    steps: options.WalkSteps = 2000,
+    restart_interval: options.RestartInterval = None,
     jobs: options.Jobs = None,
     seed: Seed = 0,
     json: Json = False,
@@ -58,7 +57,7 @@ def collect(
     load_teacher(teacher, quiet)
     began = perf_counter()
     collected = collect_into(target, quiet, model, queries, settings, seed=seed, jobs=jobs)
-    summary = _summary(target, collected, settings, perf_counter() - began)
+    summary = _summary(target, collected, perf_counter() - began)
     if json:
         say_json(summary)
     else:
@@ -99,14 +98,12 @@ def collect_into(
             raise
 
 
-def _summary(
-    target: str, collected: Trajectories, settings: CollectSettings, seconds: float
-) -> dict[str, Any]:
+def _summary(target: str, collected: Trajectories, seconds: float) -> dict[str, Any]:
     return {
         "out": target,
         "queries": len(collected),
-        "runs": settings.runs,
-        "steps_per_run": settings.steps_per_run,
+        "runs": collected.flip_variables.shape[1],
+        "steps_per_run": collected.flip_variables.shape[2],
         "mean_reference_score": float(collected.reference_scores.mean()) if len(collected) else None,
         "impossible_references": int((collected.reference_zeros > 0).sum()),
         "sources": dict(Counter(collected.sources).most_common()),

@@ -69,17 +69,17 @@ WalkSteps = Annotated[
         metavar="N",
         callback=at_least(0),
         rich_help_panel=WALKS,
-        help="Recorded steps per query; 0: references alone.",
+        help="Most recorded steps per query; 0: references alone.",
     ),
 ]
 RestartInterval = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--restart-interval",
         metavar="N",
         callback=at_least(1),
         rich_help_panel=WALKS,
-        help="Recorded steps between two random starts; divides --steps.",
+        help="Steps of each walk, dividing --steps; default: one for each variable.",
     ),
 ]
 Jobs = Annotated[

@@ -90,8 +90,8 @@ def demo(
 def demo_settings() -> RunSettings:
     """A run that takes about a minute."""
     from beacon.learn.collect import CollectSettings  # noqa: PLC0415
-    from beacon.learn.fast_settings import FastSettings  # noqa: PLC0415
     from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
+    from beacon.learn.train import FastSettings  # noqa: PLC0415
     from beacon.learn.tune import TuneSettings  # noqa: PLC0415
     from beacon.pipeline.settings import EvaluateSettings, RunSettings  # noqa: PLC0415
     from beacon.query.query_set import QuerySettings  # noqa: PLC0415

@@ -116,7 +116,7 @@ def train(
     check_torch()
     if preset != "fast":
         check_device(device)
-    from beacon.learn.ranks import is_leader  # noqa: PLC0415
+    from beacon.learn.train import is_leader  # noqa: PLC0415
 
     quiet = quiet or not is_leader()  # of several processes one speaks
     trajectories = _trajectories(model, queries, trajectories_file, seed, quiet)
@@ -150,19 +150,14 @@ def train(
 
 def preset_settings(preset: str) -> Any:
     """The settings of a preset, of whatever kind."""
-    if preset == "fast":
-        from beacon.learn.fast_settings import FastSettings  # noqa: PLC0415
+    from beacon.learn.train import load_preset  # noqa: PLC0415
 
-        return FastSettings()
-    from beacon.learn.presets import PRESETS  # noqa: PLC0415
-
-    return PRESETS[preset]
+    return load_preset(preset)
 
 
 def most_epochs(settings: Any) -> int:
     """Where training ends at the latest."""
-    is_fast = hasattr(settings, "max_epochs")
-    return int(settings.max_epochs if is_fast else settings.training.epochs)
+    return int(settings.most_epochs)
 
 
 def check_device(device: str) -> None:

@@ -48,10 +48,13 @@ def record_walks(
     steps: int,
     seed: int,
 ) -> tuple[Walks, Search]:
-    """Walk ``runs`` times for so many steps, each time from a random start; the search is left at the end.
+    """Walk ``runs`` times, ``steps`` steps each, from random starts; the search is left at the end.
 
     Every step is, with probability one half, the greedy move (the largest gain, even if it is a loss), else
     the best of the moves that bring the state closer to the reference (greedy, too, once it is there).
+    Greedy moves at a local optimum undo what leads away from it. So a walk that has steps enough to arrive
+    takes only steps toward the reference once there are no more steps left than the distance needs:
+    its states cover the whole way.
     """
     search = Search(model, evidence, Greedy(), seed=seed)
     walks = Walks(
@@ -79,11 +82,14 @@ def _update(model: FlatModel, state: SearchState, goal: Goal, variable: int) -> 
 
 
 @inlined
-def _build(model: FlatModel, state: SearchState, goal: Goal) -> None:
-    """Fill the tree of gains toward the reference. Cost: the number of variables."""
+def _build(model: FlatModel, state: SearchState, goal: Goal) -> int:
+    """Fill the tree of gains toward the reference; return the distance. Cost: the number of variables."""
+    distance = 0
     for variable in range(len(state.assignment)):
         goal.gains[variable] = _gain_toward(model, state, goal, variable)
+        distance += (goal.gains[variable] > LOWEST) * 1
     build_tree(goal.gains, state.gain_levels)
+    return distance
 
 
 @inlined
@@ -100,18 +106,24 @@ def _update_neighbours(model: FlatModel, state: SearchState, goal: Goal, variabl
 
 
 @inlined
-def _step(model: FlatModel, state: SearchState, goal: Goal, walks: Walks, run: int, step: int) -> None:
-    """Make one step and record it."""
-    if random_below(state.rng, 2) == 0 and tree_top(goal.gains, state.gain_levels) > LOWEST:
+def _step(
+    model: FlatModel, state: SearchState, goal: Goal, walks: Walks, run: int, step: int, is_late: bool
+) -> int:
+    """Make one step and record it; return by how much the distance has grown."""
+    is_toward = random_below(state.rng, 2) == 0 or is_late
+    if is_toward and tree_top(goal.gains, state.gain_levels) > LOWEST:
         variable = pick_top(goal.gains, state.gain_levels, EPSILON, state.rng)
         value = goal.assignment[variable]
     else:
         variable = pick_top(state.gains, state.gain_levels, EPSILON, state.rng)
         value = best_value(model, state, variable)
+    wanted = goal.assignment[variable]
+    growth = (value != wanted) * 1 - (state.assignment[variable] != wanted) * 1
     flip(model, state, variable, value, False)
     _update_neighbours(model, state, goal, variable)
     walks.flip_variables[run, step] = variable
     walks.flip_values[run, step] = value
+    return growth  # type: ignore[no-any-return]
 
 
 @kernel
@@ -121,7 +133,10 @@ def _walk(model: FlatModel, state: SearchState, goal: Goal, walks: Walks) -> Non
         restart(model, state)
         for variable in range(len(state.assignment)):
             walks.starts[run, variable] = state.assignment[variable]
-        _build(model, state, goal)
+        distance = _build(model, state, goal)
+        num_steps = walks.flip_variables.shape[1]
+        can_arrive = distance <= num_steps
         if tree_top(state.gains, state.gain_levels) > LOWEST:
-            for step in range(walks.flip_variables.shape[1]):
-                _step(model, state, goal, walks, run, step)
+            for step in range(num_steps):
+                is_late = can_arrive and distance >= num_steps - step - 1  # a greedy step may add to it
+                distance += _step(model, state, goal, walks, run, step, is_late)

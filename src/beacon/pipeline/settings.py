@@ -13,10 +13,8 @@ from beacon.errors import MissingDependencyError
 from beacon.evaluation.catalog import check_names
 from beacon.evaluation.method import Budget
 from beacon.learn.collect import CollectSettings
-from beacon.learn.fast_settings import FastSettings
 from beacon.learn.teacher import TeacherSettings
-from beacon.learn.train import check_preset
-from beacon.learn.training_settings import TrainingSettings
+from beacon.learn.train import FastSettings, TrainingSettings, check_preset
 from beacon.learn.tune import TuneSettings
 from beacon.model.checks import check_count, check_seed
 from beacon.pipeline.toml_settings import Given, add_item, checked, read_sections
@@ -24,7 +22,7 @@ from beacon.query.query_set import QuerySettings
 from beacon.query.sampling import GibbsSettings
 
 if TYPE_CHECKING:
-    from beacon.learn.presets import Preset
+    from beacon.learn.attention import AttentionPreset as Preset
 
 SECTIONS = ("queries", "teacher", "collect", "train", "tune", "evaluate")
 DEFAULT_PRESET = "small"
@@ -164,7 +162,7 @@ def _train_settings(preset: str, changes: dict[str, Any]) -> FastSettings | Pres
     if preset == "fast":
         return FastSettings(**changes)
     try:
-        from beacon.learn.presets import PRESETS  # noqa: PLC0415  (torch is slow to import)
+        from beacon.learn.attention import PRESETS  # noqa: PLC0415  (torch is slow to import)
     except ImportError:
         raise MissingDependencyError("torch", "training a guide", "learn") from None
     chosen = PRESETS[preset]

@@ -14,7 +14,6 @@ from beacon.cli.queries import load_sampling, summary_of
 from beacon.cli.train import UNFINISHED, epoch_line, most_epochs
 from beacon.evaluation.guided_method import GuidedMethod
 from beacon.evaluation.protocol import Plan
-from beacon.learn.fast_settings import FastSettings
 from beacon.learn.trajectories import Trajectories
 from beacon.pipeline.pipeline import Job, Stage
 from beacon.strategies.strategy import STRATEGIES, make_strategy
@@ -22,7 +21,7 @@ from beacon.strategies.strategy import STRATEGIES, make_strategy
 if TYPE_CHECKING:
     from beacon.evaluation.method import Method, Network
     from beacon.evaluation.run_file import Facts
-    from beacon.guide.attention_guide import AttentionGuide
+    from beacon.guide.attention import AttentionGuide
     from beacon.guide.fast_guide import FastGuide
 
 QUERIES, TRAJECTORIES, GUIDE = "queries.parquet", "trajectories.parquet", "guide"
@@ -48,8 +47,9 @@ def collect(job: Job) -> str:
     target = str(job.folder / TRAJECTORIES)
     made = collect_into(target, job.quiet, job.model, job.queries, settings, seed=job.seed, jobs=job.jobs)
     proved = sum("proved optimal" in source and "not proved" not in source for source in made.sources)
-    walks = f"{settings.runs * len(made):,} walks of {settings.steps_per_run} steps"
-    return f"{len(made):,} references ({proved:,} proved optimal), {walks if settings.runs else 'no walks'}"
+    runs, steps = made.flip_variables.shape[1:]
+    walks = f"{runs * len(made):,} walks of {steps} steps"
+    return f"{len(made):,} references ({proved:,} proved optimal), {walks if runs else 'no walks'}"
 
 
 def train(job: Job) -> str:
@@ -72,18 +72,10 @@ def train(job: Job) -> str:
 
 
 def _trained(job: Job, trajectories: Trajectories, on_epoch: Any) -> FastGuide | AttentionGuide:
-    settings = job.settings.train
-    if isinstance(settings, FastSettings):
-        from beacon.learn.fast_training import train_fast  # noqa: PLC0415
-
-        return train_fast(job.model, job.queries, trajectories, settings, job.seed, on_epoch)
-    from beacon.learn.attention_training import train_attention  # noqa: PLC0415
-
-    return train_attention(
+    return job.settings.train.train(
         job.model,
         job.queries,
         trajectories,
-        settings,
         seed=job.seed,
         device=job.device,
         state_file=job.folder / f"{GUIDE}{UNFINISHED}",
