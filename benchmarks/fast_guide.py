@@ -15,14 +15,14 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from beacon.learn.fast_settings import FastSettings
+from beacon.learn.fast_training import Examples, measured, train_fast
 from common import options
 from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guide.trivial import FrequencyGuide
 from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.learn.fast_settings import FastSettings
-from beacon.learn.fast_training import Examples, measured, train_fast
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries

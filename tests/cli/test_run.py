@@ -229,7 +229,7 @@ def test_ctrl_c_is_one_line_and_the_same_command_goes_on(
 def test_a_training_that_was_stopped_goes_on_and_is_not_taken_for_done(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beacon.learn.training import Trainer  # noqa: PLC0415
+    from beacon.learn.attention import Trainer  # noqa: PLC0415
 
     text = CONFIG.replace('"fast"', '"small"').replace("max_epochs", "epochs")
     files.config.write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beacon.guide.attention_guide import AttentionGuide
+from beacon.guide.attention import AttentionGuide
 from beacon.guide.checkpoint import load_guide
 from beacon.guided.guide import States
 from beacon.model.families import random_bayes_net
@@ -83,7 +83,7 @@ def test_json_is_one_object_with_the_history(files: Files) -> None:
 def test_ctrl_c_keeps_the_best_epoch_and_the_same_command_goes_on(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beacon.learn.training import Trainer  # noqa: PLC0415
+    from beacon.learn.attention import Trainer  # noqa: PLC0415
 
     epoch = Trainer.epoch
 

@@ -67,8 +67,8 @@ def collect(
     summary = {
         "out": target,
         "queries": len(made),
-        "runs": settings.runs,
-        "steps_per_run": settings.steps_per_run,
+        "runs": made.flip_variables.shape[1],
+        "steps_per_run": made.flip_variables.shape[2],
         "mean_reference_score": float(made.reference_scores.mean()) if len(made) else None,
         "impossible_references": int((made.reference_zeros > 0).sum()),
         "sources": dict(Counter(made.sources).most_common()),

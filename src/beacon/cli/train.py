@@ -11,8 +11,8 @@ from beacon.cli.options import OUTPUT, Device, Json, ModelFile, QueryFile, Quiet
 from beacon.cli.outputs import check_guide_folder, check_no_input
 from beacon.cli.progress import ProgressBar
 from beacon.io.settings import default_of
+from beacon.learn.train import TrainingSettings
 from beacon.learn.train import train as train_guide
-from beacon.learn.training_settings import TrainingSettings
 
 TRAINING = "Training"
 PRESET: str = default_of(train_guide, "preset")
@@ -60,10 +60,9 @@ def train(
     Example:  beacon train alarm.bif alarm.parquet -o alarm.guide --preset fast
     """
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.learn.train import check_preset, check_torch, collected  # noqa: PLC0415
+    from beacon.learn.train import check_preset, check_torch, collected, load_preset  # noqa: PLC0415
     from beacon.learn.trajectories import Trajectories  # noqa: PLC0415
-    from beacon.pipeline.settings import preset_settings  # noqa: PLC0415
-    from beacon.pipeline.stages import UNFINISHED, epoch_line, most_epochs  # noqa: PLC0415
+    from beacon.pipeline.stages import UNFINISHED, epoch_line  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
 
     check_preset(preset)
@@ -73,7 +72,7 @@ def train(
     queries = QuerySet.load(queries_file, model)
     check_torch()
     from beacon.guide.device import choose_device  # noqa: PLC0415  (needs torch)
-    from beacon.learn.ranks import is_leader  # noqa: PLC0415
+    from beacon.learn.train import is_leader  # noqa: PLC0415
 
     if preset != "fast":
         choose_device(device)  # that there is no GPU must not be found out after hours of collecting
@@ -84,7 +83,7 @@ def train(
         with ProgressBar("collecting trajectories", len(queries), quiet) as bar:
             trajectories = collected(model, queries, seed, lambda done, _: bar.reach(done))
     began = perf_counter()
-    most = changes.get("epochs") or most_epochs(preset_settings(preset))
+    most = changes.get("epochs") or load_preset(preset).most_epochs
     work = f"training, preset {preset}, at most {most} epochs (Ctrl-C keeps the best)"
     with ProgressBar(work, most, quiet) as bar:
 

@@ -9,22 +9,20 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from beacon.errors import FormatError, MissingDependencyError, UsageError
+from beacon.errors import FormatError, UsageError
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.settings import Setting, check_known, closest, converted, default_of, guessed, settings_of
 from beacon.io.structured import parse_toml
 from beacon.learn.collect import CollectSettings
-from beacon.learn.fast_settings import FastSettings
 from beacon.learn.teacher import TeacherSettings
-from beacon.learn.train import check_preset, train
-from beacon.learn.training_settings import TrainingSettings
+from beacon.learn.train import FastSettings, TrainingSettings, check_preset, load_preset, train
 from beacon.learn.tune import TuneSettings
 from beacon.model.checks import check_count, check_seed
 from beacon.query.query_set import QuerySettings, sample_queries
 from beacon.query.sampling import GibbsSettings
 
 if TYPE_CHECKING:
-    from beacon.learn.presets import Preset
+    from beacon.learn.attention import AttentionPreset as Preset
 
 SECTIONS = ("queries", "teacher", "collect", "train", "tune", "evaluate")
 DEFAULT_COUNT: int = default_of(sample_queries, "count")
@@ -71,7 +69,7 @@ class RunSettings:
         check_count("queries.count", self.count, 1)
         check_preset(self.preset)
         if self.train is None:
-            object.__setattr__(self, "train", preset_settings(self.preset))
+            object.__setattr__(self, "train", load_preset(self.preset))
 
     @property
     def configuration(self) -> dict[str, dict[str, Any]]:
@@ -89,15 +87,9 @@ class RunSettings:
         return plain
 
 
-def preset_settings(preset: str) -> FastSettings | Preset:
-    """The settings of a preset."""
-    if preset == "fast":
-        return FastSettings()
-    try:
-        from beacon.learn.presets import PRESETS  # noqa: PLC0415  (torch is slow to import)
-    except ImportError:
-        raise MissingDependencyError("torch", "training a guide", "learn") from None
-    return PRESETS[preset]
+def _changed(preset: Any, changes: dict[str, Any]) -> Any:
+    """A preset with other settings, by their own names."""
+    return replace(preset, **changes) if isinstance(preset, FastSettings) else preset.changed(**changes)
 
 
 def _train_facts(settings: FastSettings | Preset | None) -> dict[str, Any]:
@@ -179,15 +171,13 @@ def make_settings(sections: Sections) -> RunSettings:
     if tune.get("steps"):
         tune.setdefault("seconds", ())  # given steps take the place of the default times
     values["train"].pop("preset", None)
-    trained = preset_settings(preset)
+    trained = load_preset(preset)
     return RunSettings(
         count=queries.pop("count", DEFAULT_COUNT),
         queries=QuerySettings(**queries, gibbs=GibbsSettings(**gibbs)),
         collect=CollectSettings(teacher=TeacherSettings(**values["teacher"]), **values["collect"]),
         preset=preset,
-        train=replace(trained, **values["train"])
-        if isinstance(trained, FastSettings)
-        else trained._replace(training=replace(trained.training, **values["train"])),
+        train=_changed(trained, values["train"]),
         tune=TuneSettings(**tune),
         evaluate=replace(DEFAULT_EVALUATION, **values["evaluate"]),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from beacon.evaluation.evaluation import Evaluation
@@ -10,15 +9,13 @@ from beacon.evaluation.problem import Problem
 from beacon.evaluation.session import Request, measure
 from beacon.guide.checkpoint import load_guide, update_tuned
 from beacon.learn.collect import collect as collect_trajectories
-from beacon.learn.fast_settings import FastSettings
 from beacon.learn.trajectories import Trajectories
 from beacon.learn.tune import tune as tune_guide
 from beacon.pipeline.pipeline import Job, Stage
 from beacon.query.query_set import SPLITS, QuerySet, sample_queries
 
 if TYPE_CHECKING:
-    from beacon.guide.attention_guide import AttentionGuide
-    from beacon.guide.fast_guide import FastGuide
+    pass
 
 QUERIES, TRAJECTORIES, GUIDE = "queries.parquet", "trajectories.parquet", "guide"
 EVALUATION, REPORT = "evaluation.parquet", "report.html"
@@ -54,18 +51,26 @@ def collect(job: Job) -> str:
         on_progress=lambda done, total: job.on_progress("collecting", done, total),
     )
     proved = sum("proved optimal" in source and "not proved" not in source for source in made.sources)
-    walks = f"{settings.runs * len(made):,} walks of {settings.steps_per_run} steps"
-    return f"{len(made):,} references ({proved:,} proved optimal), {walks if settings.runs else 'no walks'}"
+    runs, steps = made.flip_variables.shape[1:]
+    walks = f"{runs * len(made):,} walks of {steps} steps" if runs else "no walks"
+    return f"{len(made):,} references ({proved:,} proved optimal), {walks}"
 
 
 def train(job: Job) -> str:
     """A guide, from the training queries."""
     trajectories = Trajectories.load(job.folder / TRAJECTORIES, job.model, job.queries)
-    most = most_epochs(job.settings.train)
-    guide = _trained(
-        job,
+    preset = job.settings.train
+    assert preset is not None
+    guide = preset.train(
+        job.model,
+        job.queries,
         trajectories,
-        lambda record: job.on_progress(f"training, {epoch_line(record)}", record["epoch"], most),
+        seed=job.seed,
+        device=job.device,
+        state_file=job.folder / f"{GUIDE}{UNFINISHED}",
+        on_epoch=lambda record: job.on_progress(
+            f"training, {epoch_line(record)}", record["epoch"], preset.most_epochs
+        ),
     )
     facts = guide.facts
     if not facts.get("is_complete", True):
@@ -76,35 +81,6 @@ def train(job: Job) -> str:
         f"preset {job.settings.preset}, epoch {best['epoch']} of {len(facts['history'])}, "
         f"validation loss {best['validation_loss']:.4f}"
     )
-
-
-def _trained(
-    job: Job, trajectories: Trajectories, on_epoch: Callable[[Any], None]
-) -> FastGuide | AttentionGuide:
-    settings = job.settings.train
-    if isinstance(settings, FastSettings):
-        from beacon.learn.fast_training import train_fast  # noqa: PLC0415  (torch is slow to import)
-
-        return train_fast(job.model, job.queries, trajectories, settings, job.seed, on_epoch)
-    from beacon.learn.attention_training import train_attention  # noqa: PLC0415
-
-    assert settings is not None
-    return train_attention(
-        job.model,
-        job.queries,
-        trajectories,
-        settings,
-        seed=job.seed,
-        device=job.device,
-        state_file=job.folder / f"{GUIDE}{UNFINISHED}",
-        on_epoch=on_epoch,
-    )
-
-
-def most_epochs(settings: Any) -> int:
-    """Where training ends at the latest."""
-    is_fast = isinstance(settings, FastSettings)
-    return int(settings.max_epochs if is_fast else settings.training.epochs)
 
 
 def epoch_line(record: dict[str, Any]) -> str:

@@ -13,8 +13,8 @@ from beacon.errors import MissingDependencyError, ModelError, UsageError
 from beacon.guide.measure import prediction_quality
 from beacon.guide.trivial import FrequencyGuide
 from beacon.guided.guide import States
-from beacon.learn.fast_settings import FastSettings
-from beacon.learn.fast_training import Examples, measured, train_fast
+from beacon.learn.fast import Examples, measured, train_fast
+from beacon.learn.train import FastSettings
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from tests.guide.helpers import MIXED, chain, solved_queries, trajectories_of
@@ -124,7 +124,8 @@ def test_domains_of_all_sizes_can_be_learned() -> None:
 
 def test_queries_that_ask_for_nothing_are_no_harm() -> None:
     everything = replace(QUERIES, observed=np.ones_like(QUERIES.observed))
-    guide = train_fast(CHAIN, everything, TRAJECTORIES, replace(SETTINGS, max_epochs=2))
+    given = replace(TRAJECTORIES, references=QUERIES.samples)
+    guide = train_fast(CHAIN, everything, given, replace(SETTINGS, max_epochs=2))
     assert np.isfinite(guide.weights.output_weights).all()
 
 
@@ -137,7 +138,7 @@ def test_queries_or_trajectories_of_another_model_are_refused() -> None:
 
 def test_trajectories_of_other_queries_are_refused() -> None:
     short = replace(TRAJECTORIES, references=TRAJECTORIES.references[:7])
-    with pytest.raises(UsageError, match="expected trajectories of 150 queries; found those of 7"):
+    with pytest.raises(UsageError, match="expected trajectories of these 150 queries, found those of 7"):
         train_fast(CHAIN, QUERIES, short)
 
 
@@ -167,6 +168,6 @@ def test_wrong_settings_are_refused(setting: dict[str, Any], message: str) -> No
 
 
 def test_without_torch_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "beacon.learn.fast_network", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingDependencyError, match="training a guide needs torch; install it with"):
-        train_fast(CHAIN, QUERIES, TRAJECTORIES)
+        FastSettings().train(CHAIN, QUERIES, TRAJECTORIES)

@@ -15,15 +15,21 @@ import pytest
 import torch
 
 from beacon.errors import BeaconError, UsageError
-from beacon.guide.attention_guide import AttentionGuide
-from beacon.guide.network import NetworkSettings
-from beacon.learn.attention_training import new_network, start_at_frequencies, train_attention
-from beacon.learn.dataset import Batch, TrajectoryStates
-from beacon.learn.presets import PRESETS, Preset
-from beacon.learn.ranks import Ranks
-from beacon.learn.training import Trainer, hits, state_losses
-from beacon.learn.training_settings import TrainingSettings
-from beacon.learn.training_state import Epoch, TrainingState
+from beacon.guide.attention import AttentionGuide, NetworkSettings
+from beacon.learn.attention import (
+    PRESETS,
+    AttentionPreset,
+    Epoch,
+    Ranks,
+    Trainer,
+    TrainingState,
+    hits,
+    new_network,
+    start_at_frequencies,
+    state_losses,
+)
+from beacon.learn.states import Batch, TrajectoryStates
+from beacon.learn.train import TrainingSettings, load_preset
 from beacon.learn.trajectories import Trajectories
 from beacon.model.families import random_bayes_net
 from beacon.query.query_set import QuerySet, sample_queries
@@ -31,8 +37,8 @@ from tests.conftest import ROOT
 from tests.learn.trajectory_helpers import walk_trajectories
 
 MODEL = random_bayes_net(num_variables=8, max_domain=3, zero_fraction=0.1, seed=1)
-TINY = Preset(
-    NetworkSettings(embedding=8, heads=2, width=8, blocks=1),
+TINY = AttentionPreset(
+    NetworkSettings(embedding=8, heads=2, width=8, blocks=1, token_bias=False),
     TrainingSettings(learning_rate=0.01, batch=16, epochs=4, states_per_query=2, max_moves=5),
 )
 
@@ -45,8 +51,8 @@ def data_of(count: int) -> tuple[QuerySet, Trajectories]:
 QUERIES, TRAJECTORIES = data_of(30)
 
 
-def trained(preset: Preset = TINY, **settings: object) -> AttentionGuide:
-    return train_attention(MODEL, QUERIES, TRAJECTORIES, preset, device="cpu", **settings)  # type: ignore[arg-type]
+def trained(preset: AttentionPreset = TINY, **settings: object) -> AttentionGuide:
+    return preset.train(MODEL, QUERIES, TRAJECTORIES, device="cpu", **settings)  # type: ignore[arg-type]
 
 
 def same_weights(first: AttentionGuide, second: AttentionGuide) -> bool:
@@ -66,7 +72,7 @@ def test_losses_are_means_over_moves_and_padding_does_not_count() -> None:
     logits = torch.tensor([[2.0, -1.0, 9.0], [0.5, 0.0, 0.0]])
     labels = torch.tensor([[True, False, False], [False, True, True]])
     is_move = torch.tensor([[True, True, False], [True, False, False]])
-    batch = Batch(logits, logits, labels, is_move)
+    batch = Batch(logits, logits, labels, is_move, torch.zeros(2))
     first = (np.log1p(np.exp(-2.0)) + np.log1p(np.exp(-1.0))) / 2
     np.testing.assert_allclose(state_losses(logits, batch), [first, np.log1p(np.exp(0.5))], rtol=1e-6)
 
@@ -75,24 +81,24 @@ def test_a_hit_is_a_state_off_its_reference_whose_best_scored_move_brings_it_clo
     logits = torch.tensor([[2.0, -1.0, 9.0], [0.5, 3.0, 0.0], [1.0, 0.0, 0.0]])
     labels = torch.tensor([[True, False, False], [True, False, True], [False, False, False]])
     is_move = torch.tensor([[True, True, False], [True, True, True], [True, True, True]])
-    closer, away = hits(logits, Batch(logits, logits, labels, is_move))
+    closer, away = hits(logits, Batch(logits, logits, labels, is_move, torch.zeros(3)))
     assert (int(closer), int(away)) == (1, 2)
 
 
 def test_a_trained_network_predicts_better_than_the_frequencies_of_values() -> None:
     queries, trajectories = data_of(300)
-    learner = Preset(
-        NetworkSettings(embedding=16, heads=2, width=32, blocks=1),
+    learner = AttentionPreset(
+        NetworkSettings(embedding=16, heads=2, width=32, blocks=1, token_bias=False),
         TrainingSettings(learning_rate=5e-3, batch=32, epochs=25, states_per_query=2, patience=25),
     )
-    guide = train_attention(MODEL, queries, trajectories, learner, device="cpu")
+    guide = learner.train(MODEL, queries, trajectories, device="cpu")
     best = min(epoch["validation_loss"] for epoch in guide.history)
     assert best < 0.8 * frequency_loss(queries, trajectories, learner.training)
     assert max(epoch["top_move_accuracy"] for epoch in guide.history) > 0.9
 
 
 def test_with_a_token_bias_training_starts_at_the_frequencies() -> None:
-    learner = Preset(
+    learner = AttentionPreset(
         replace(TINY.network, token_bias=True), replace(TINY.training, validation_states_per_query=99)
     )
     device = torch.device("cpu")
@@ -101,7 +107,7 @@ def test_with_a_token_bias_training_starts_at_the_frequencies() -> None:
     )
     network = new_network(MODEL, learner, 0)
     start_at_frequencies(network, training)
-    loss, _ = Trainer(network, training, validation, learner.training, 0, Ranks(device), 2**30).validate()
+    loss, _, _ = Trainer(network, training, validation, learner.training, 0, Ranks(device), 2**30).validate()
     assert loss == pytest.approx(frequency_loss(QUERIES, TRAJECTORIES, learner.training), rel=1e-5)
 
 
@@ -133,10 +139,10 @@ def test_the_same_seed_gives_the_same_network_and_another_seed_another() -> None
 def test_parts_that_fit_in_memory_give_the_gradient_of_the_whole_batch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calm = Preset(replace(TINY.network, dropout=0.0), TINY.training)
+    calm = AttentionPreset(replace(TINY.network, dropout=0.0), TINY.training)
     whole = trained(calm)
     per_state = whole.network.numbers_per_state(3, MODEL.num_variables) * 4
-    monkeypatch.setattr("beacon.learn.attention_training.training_bytes", lambda _: 3 * per_state)
+    monkeypatch.setattr("beacon.learn.attention.training_bytes", lambda _: 3 * per_state)
     in_parts = trained(calm)
     losses = [[e["train_loss"] for e in guide.history] for guide in (whole, in_parts)]
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
@@ -150,16 +156,14 @@ def test_batches_are_split_by_memory() -> None:
     picks = states.draw(2, np.random.default_rng(0))
     memory = 5 * 4 * network.numbers_per_state(5, MODEL.num_variables)
     trainer = Trainer(network, states, states, TINY.training, 0, Ranks(torch.device("cpu")), memory)
-    parts = list(trainer.parts(picks, 5))
+    parts = trainer.parts(states, picks, 5)
     assert torch.equal(torch.cat([part.queries for part in parts]), picks.queries)
-    assert len(parts) > 3
-    for part in parts:
-        assert len(part) * 4 * network.numbers_per_state(part.width(5), MODEL.num_variables) <= memory
+    assert [part.size for part in parts[:-1]] == [5] * (len(parts) - 1)
 
 
 def test_training_ends_when_patience_does_and_keeps_the_best_epoch() -> None:
     hasty = replace(TINY.training, learning_rate=0.3, epochs=30, patience=2)
-    guide = trained(Preset(TINY.network, hasty))
+    guide = trained(AttentionPreset(TINY.network, hasty))
     losses = [epoch["validation_loss"] for epoch in guide.history]
     best = int(np.argmin(losses))
     assert len(losses) == best + 1 + 2
@@ -167,6 +171,20 @@ def test_training_ends_when_patience_does_and_keeps_the_best_epoch() -> None:
     states = TrajectoryStates(MODEL, QUERIES, TRAJECTORIES, "validation", torch.device("cpu"))
     again = Trainer(guide.network, states, states, hasty, 0, Ranks(torch.device("cpu")), 2**30).validate()
     assert again[0] == pytest.approx(losses[best], rel=1e-6)
+
+
+def test_losses_are_told_apart_by_the_distance_from_the_reference() -> None:
+    guide = trained(TINY.changed(epochs=1, validation_states_per_query=99))
+    (epoch,) = guide.history
+    states = TrajectoryStates(MODEL, QUERIES, TRAJECTORIES, "validation", torch.device("cpu"))
+    batch = states.batch(states.draw(99, np.random.default_rng(0)))
+    with torch.no_grad():
+        losses = state_losses(guide.network(batch.state_tokens, batch.move_tokens), batch)
+    bounds = (-1.0, 0.1, 0.25, 0.5, 1.0)
+    for low, high, found in zip(bounds[:-1], bounds[1:], epoch["validation_loss_by_distance"], strict=True):
+        own = losses[(batch.distances > low) & (batch.distances <= high)]
+        assert found is None if not len(own) else found == pytest.approx(float(own.mean()), rel=1e-4)
+    assert epoch["validation_loss"] == pytest.approx(float(losses.mean()), rel=1e-4)
 
 
 def test_the_learning_rate_decays_every_epoch() -> None:
@@ -192,7 +210,7 @@ def test_a_killed_training_goes_on_to_the_same_network(tmp_path: Path) -> None:
     code = (
         "import os, torch; torch.set_num_threads(1)\n"
         "from pathlib import Path\n"
-        "from tests.learn import test_training as t\n"
+        "from tests.learn import test_attention as t\n"
         "update, count = t.Trainer.update, [0]\n"
         "def counted(*args):\n"
         "    count[0] += 1\n"
@@ -220,10 +238,10 @@ def test_training_interrupted_before_its_first_epoch_has_nothing_to_keep(
 
 def test_a_finished_number_of_epochs_can_be_raised_when_going_on(tmp_path: Path) -> None:
     trained(state_file=tmp_path / "state", on_epoch=stop_in_epoch(2))
-    longer = Preset(TINY.network, replace(TINY.training, epochs=6, patience=6))
+    longer = AttentionPreset(TINY.network, replace(TINY.training, epochs=6, patience=6))
     with pytest.raises(UsageError, match=r"other settings \(patience: 5 there, 6 now\)"):
         trained(longer, state_file=tmp_path / "state")
-    longer = Preset(TINY.network, replace(TINY.training, epochs=6))
+    longer = AttentionPreset(TINY.network, replace(TINY.training, epochs=6))
     assert len(trained(longer, state_file=tmp_path / "state").history) == 6
 
 
@@ -243,7 +261,7 @@ def test_the_state_file_holds_all_of_the_state(tmp_path: Path) -> None:
     network = state.network
     network(torch.tensor([[0, 3]]), torch.tensor([[1, 2]])).sum().backward()
     state.optimizer.step()
-    state.add(Epoch(1, 0.5, 0.25, 0.75, 1.5, 0.01))
+    state.add(Epoch(1, 0.5, 0.25, 0.75, [0.1, None, 0.3, None], 1.5, 0.01))
     state.save(tmp_path / "state", {"seed": 1})
     loaded = state_of()
     loaded.load(tmp_path / "state", {"seed": 1})
@@ -259,7 +277,7 @@ def test_the_state_file_holds_all_of_the_state(tmp_path: Path) -> None:
 def test_training_without_validation_queries_is_refused() -> None:
     queries = replace(QUERIES, split_of_queries=np.zeros(len(QUERIES), dtype=np.int8))
     with pytest.raises(UsageError, match="training needs validation queries that ask for something"):
-        train_attention(MODEL, queries, TRAJECTORIES, TINY, device="cpu")
+        TINY.train(MODEL, queries, TRAJECTORIES, device="cpu")
 
 
 @pytest.mark.parametrize(
@@ -278,6 +296,11 @@ def test_settings_that_cannot_train_are_refused(settings: dict, message: str) ->
         TrainingSettings(**settings)
 
 
+@pytest.mark.parametrize("name", ["fast", "small", "paper"])
+def test_all_presets_share_one_protocol(name: str) -> None:
+    assert load_preset(name).changed(epochs=3, batch=7).most_epochs == 3
+
+
 def test_the_paper_preset_is_the_papers() -> None:
     network, training = PRESETS["paper"]
     assert (network.embedding, network.attention_layers, network.blocks, network.width) == (256, 2, 10, 512)
@@ -288,9 +311,9 @@ def test_the_paper_preset_is_the_papers() -> None:
 def test_bfloat16_trains_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a GPU computes in, tried on the CPU."""
     lower = lambda _: torch.autocast("cpu", dtype=torch.bfloat16)  # noqa: E731
-    monkeypatch.setattr("beacon.learn.training.autocast", lower)
-    monkeypatch.setattr("beacon.guide.attention_guide.autocast", lower)
-    calm = Preset(replace(TINY.network, dropout=0.0), TINY.training)
+    monkeypatch.setattr("beacon.learn.attention.autocast", lower)
+    monkeypatch.setattr("beacon.guide.attention.autocast", lower)
+    calm = AttentionPreset(replace(TINY.network, dropout=0.0), TINY.training)
     rough = [epoch["validation_loss"] for epoch in trained(calm).history]
     monkeypatch.undo()
     np.testing.assert_allclose(
@@ -301,8 +324,8 @@ def test_bfloat16_trains_too(monkeypatch: pytest.MonkeyPatch) -> None:
 TOGETHER = """
 import sys, torch; torch.set_num_threads(1)
 from dataclasses import replace
-from tests.learn import test_training as t
-calm = t.Preset(replace(t.TINY.network, dropout=0.0), replace(t.TINY.training, batch=20))
+from tests.learn import test_attention as t
+calm = t.AttentionPreset(replace(t.TINY.network, dropout=0.0), replace(t.TINY.training, batch=20))
 guide = t.trained(calm)
 if t.os.environ.get("RANK", "0") == "0": guide.save(sys.argv[1])
 """
@@ -332,7 +355,7 @@ def test_two_processes_train_what_one_does(tmp_path: Path) -> None:
         for rank in range(2)
     ]
     assert [process.wait(120) for process in processes] == [0, 0]
-    calm = Preset(replace(TINY.network, dropout=0.0), replace(TINY.training, batch=20))
+    calm = AttentionPreset(replace(TINY.network, dropout=0.0), replace(TINY.training, batch=20))
     one, two = trained(calm), load_guide(tmp_path / "two", MODEL, "cpu")
     assert isinstance(two, AttentionGuide)
     for key in ("train_loss", "validation_loss", "top_move_accuracy"):

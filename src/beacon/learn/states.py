@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,16 +9,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from beacon.errors import UsageError
-from beacon.guide.tokens import TokenSpace
-from beacon.learn.trajectories import Trajectories
+from beacon.guide.attention import TokenSpace
+from beacon.learn.trajectories import Trajectories, check_data
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import SPLITS, QuerySet
 
 
-@dataclass(frozen=True, eq=False)
-class Picks:
-    """States to look at: an epoch of them, or a batch, or a part of one; on the device, but for num_moves."""
+class Picks(NamedTuple):
+    """States to look at, on the device: an epoch of them, a batch, or a part of one."""
 
     queries: Tensor
     """[states] row in the data set."""
@@ -27,20 +24,15 @@ class Picks:
     """[states] run · (steps + 1) + number of flips made."""
     offsets: Tensor
     """[states] in 0..1: which moves are looked at where not all are."""
-    num_moves: NDArray[np.int64]
-    """[states] known here without asking the device; from many to few within a batch."""
 
-    def __len__(self) -> int:
-        return len(self.num_moves)
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return len(self.queries)
 
     def take(self, rows: slice) -> Picks:
         """Some of them."""
-        return Picks(self.queries[rows], self.states[rows], self.offsets[rows], self.num_moves[rows])
-
-    def width(self, max_moves: int | None) -> int:
-        """Most moves of a state among these."""
-        most = int(self.num_moves.max(initial=0))
-        return most if max_moves is None else min(most, max_moves)
+        return Picks(self.queries[rows], self.states[rows], self.offsets[rows])
 
 
 class Batch(NamedTuple):
@@ -54,6 +46,8 @@ class Batch(NamedTuple):
     """[states, moves] is the new value the reference's?"""
     is_move: Tensor
     """[states, moves] false where a state has fewer moves than the batch is wide."""
+    distances: Tensor
+    """[states] share of the query variables that do not have the reference's value."""
 
 
 class TrajectoryStates:
@@ -105,23 +99,20 @@ class TrajectoryStates:
         """States that were collected for each query."""
         return int(self.num_runs * (self.num_steps + 1))
 
-    def draw(self, states_per_query: int, rng: np.random.Generator, batch: int | None = None) -> Picks:
-        """So many states of every query, one from each of as many equal stretches of its runs; shuffled.
-
-        Each ``batch`` of them is sorted, so that states with about equally many moves lie together.
-        """
+    def draw(self, states_per_query: int, rng: np.random.Generator) -> Picks:
+        """Draw states of every query, one from each of equal stretches of its runs; shuffled."""
         per_query = min(states_per_query, self.states_per_query)
         shares = (np.arange(per_query) + rng.random((self.num_queries, per_query))) / per_query
         states = np.minimum((shares * self.states_per_query).astype(np.int64), self.states_per_query - 1)
         queries = np.repeat(np.arange(self.num_queries), per_query)
         order = rng.permutation(len(queries))
-        batches = np.arange(len(order)) // (batch or len(order))
-        order = order[np.lexsort((-self.num_moves[queries[order]], batches))]
-        columns = [
-            torch.tensor(array, device=self.device)
-            for array in (queries[order], states.ravel()[order], rng.random(len(order), np.float32))
-        ]
-        return Picks(columns[0], columns[1], columns[2], self.num_moves[queries[order]])
+        columns = (queries[order], states.ravel()[order], rng.random(len(order), np.float32))
+        return Picks(*(torch.tensor(column, device=self.device) for column in columns))
+
+    def width(self, max_moves: int | None) -> int:
+        """Columns of a batch, the same for all batches: most moves of a query, at most ``max_moves``."""
+        most = int(self.num_moves.max(initial=0))
+        return most if max_moves is None else min(most, max_moves)
 
     def replay(self, picks: Picks) -> Tensor:
         """[states, variables] the assignments: each variable at its start, or as its last flip left it."""
@@ -146,9 +137,12 @@ class TrajectoryStates:
         place, is_move = self._places(picks, max_moves)
         slots = self.slots[query].long().gather(1, place)
         variables, values = self.tokens.values(x, slots)
-        labels = values == self.references[query].long().gather(1, variables)
-        state_tokens = self.tokens.of_states(x, self.observed[query])
-        return Batch(state_tokens, self.tokens.starts[variables] + values, labels, is_move)
+        references = self.references[query].long()
+        labels = values == references.gather(1, variables)
+        observed = self.observed[query]
+        state_tokens = self.tokens.of_states(x, observed)
+        distances = (x != references).sum(1) / (~observed & (self.tokens.sizes > 1)).sum(1)
+        return Batch(state_tokens, self.tokens.starts[variables] + values, labels, is_move, distances)
 
     def _places(self, picks: Picks, max_moves: int | None) -> tuple[Tensor, Tensor]:
         """Which of its query's slots each state looks at, and whether they exist.
@@ -157,31 +151,12 @@ class TrajectoryStates:
         has the same chance.
         """
         counts = self.counts[picks.queries][:, None]
-        place = torch.arange(picks.width(max_moves), device=self.device).expand(len(picks), -1)
+        place = torch.arange(self.width(max_moves), device=self.device).expand(picks.size, -1)
         is_move = place < counts
         if max_moves is not None:
             spread = ((place + picks.offsets[:, None]) * (counts / max_moves)).long().minimum(counts - 1)
             place = torch.where(counts > max_moves, spread, place)
         return torch.where(is_move, place, 0), is_move
-
-
-def check_data(model: GraphicalModel, queries: QuerySet, trajectories: Trajectories) -> None:
-    """Raise unless the three belong together."""
-    queries.check_model(model)
-    if trajectories.fingerprint != model.fingerprint:
-        raise UsageError(
-            f"these trajectories are for another model: its fingerprint is {trajectories.fingerprint}, "
-            f"the model's is {model.fingerprint}; collect new ones"
-        )
-    if len(trajectories.references) != len(queries):
-        raise UsageError(
-            f"expected trajectories of these {len(queries):,} queries, found those of "
-            f"{len(trajectories.references):,}; collect them again"
-        )
-    used = queries.split_of_queries != SPLITS.index("test")
-    differ = queries.observed & (trajectories.references != queries.samples)
-    if differ[used].any():
-        raise UsageError("these trajectories are for other evidence than the queries'; collect them again")
 
 
 def _signed(array: NDArray[Any]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from beacon.errors import ModelError, UsageError
-from beacon.learn.dataset import Picks, TrajectoryStates
+from beacon.learn.states import Picks, TrajectoryStates
 from beacon.model.families import random_bayes_net
 from beacon.query.query_set import QuerySet, sample_queries
 from tests.learn.trajectory_helpers import walk_trajectories
@@ -27,7 +27,7 @@ def states_of(split: str, queries: QuerySet = QUERIES) -> TrajectoryStates:
 def every_state(data: TrajectoryStates) -> Picks:
     queries, states = np.divmod(np.arange(data.num_queries * data.states_per_query), data.states_per_query)
     offsets = torch.full((len(queries),), 0.5)
-    return Picks(torch.tensor(queries), torch.tensor(states), offsets, data.num_moves[queries])
+    return Picks(torch.tensor(queries), torch.tensor(states), offsets)
 
 
 def replayed(row: int, state: int) -> np.ndarray:
@@ -54,7 +54,7 @@ def test_labels_say_which_moves_reduce_the_distance_to_the_reference() -> None:
     picks = every_state(data)
     batch = data.batch(picks)
     starts = np.cumsum([0, *MODEL.domain_sizes])
-    for row in range(0, len(picks), 7):
+    for row in range(0, picks.size, 7):
         query = int(picks.queries[row])
         x, reference = replayed(query, int(picks.states[row])), TRAJECTORIES.references[query]
         seen = []
@@ -78,15 +78,32 @@ def test_states_are_drawn_evenly_from_every_query_and_anew_each_time() -> None:
     assert torch.equal(first.states, again.states)
     assert not torch.equal(first.states, other.states)
     pairs = set(zip(first.queries.tolist(), first.states.tolist(), strict=True))
-    assert len(pairs) == len(first)
-    assert len(data.draw(10**6, np.random.default_rng(0))) == data.num_queries * data.states_per_query
+    assert len(pairs) == first.size
+    assert data.draw(10**6, np.random.default_rng(0)).size == data.num_queries * data.states_per_query
 
 
-def test_batches_hold_states_from_many_moves_to_few() -> None:
-    picks = states_of("train").draw(6, np.random.default_rng(0), batch=16)
-    assert len(picks) == 60
-    for first in range(0, 60, 16):
-        assert (np.diff(picks.take(slice(first, first + 16)).num_moves) <= 0).all()
+def test_distances_are_shares_of_the_query_variables() -> None:
+    data = states_of("train")
+    picks = every_state(data)
+    batch = data.batch(picks)
+    for row in range(0, picks.size, 5):
+        query = int(picks.queries[row])
+        free = ~QUERIES.observed[query] & (MODEL.domain_sizes > 1)
+        off = (replayed(query, int(picks.states[row])) != TRAJECTORIES.references[query])[free]
+        assert float(batch.distances[row]) == pytest.approx(off.mean())
+
+
+def test_all_batches_have_the_same_width() -> None:
+    data = states_of("train")
+    for max_moves in (None, 4, 10**6):
+        widths = {data.batch(data.draw(2, rng), max_moves).labels.shape[1] for rng in rngs(3)}
+        assert widths == {data.width(max_moves)}
+    assert data.width(4) == 4
+    assert data.width(None) == data.width(10**6) == data.num_moves.max()
+
+
+def rngs(count: int) -> list[np.random.Generator]:
+    return [np.random.default_rng(seed) for seed in range(count)]
 
 
 def test_a_limited_number_of_moves_is_spread_over_all_without_repeats() -> None:
@@ -94,7 +111,7 @@ def test_a_limited_number_of_moves_is_spread_over_all_without_repeats() -> None:
     picks = every_state(data)
     batch, whole = data.batch(picks, max_moves=4), data.batch(picks)
     assert batch.move_tokens.shape[1] == 4
-    for row in range(len(picks)):
+    for row in range(picks.size):
         some = batch.move_tokens[row][batch.is_move[row]].tolist()
         every = whole.move_tokens[row][whole.is_move[row]].tolist()
         assert len(set(some)) == len(some) == min(4, len(every))
@@ -107,7 +124,7 @@ def test_every_move_has_the_same_chance_where_moves_are_limited() -> None:
     count, tries = int(data.num_moves[query]), 4000
     fill = np.full(tries, query)
     offsets = (torch.arange(tries) + 0.5) / tries
-    picks = Picks(torch.tensor(fill), torch.zeros(tries, dtype=torch.int64), offsets, data.num_moves[fill])
+    picks = Picks(torch.tensor(fill), torch.zeros(tries, dtype=torch.int64), offsets)
     batch = data.batch(picks, max_moves=3)
     share = np.bincount(batch.move_tokens.ravel(), minlength=1)
     np.testing.assert_allclose(share[share > 0] / tries, 3 / count, atol=0.01)
@@ -125,7 +142,7 @@ def test_queries_that_ask_for_nothing_are_left_out() -> None:
 
 
 def test_trajectories_of_other_models_queries_or_evidence_are_refused() -> None:
-    with pytest.raises(UsageError, match="these trajectories are for another model"):
+    with pytest.raises(ModelError, match="these trajectories are for another model"):
         TrajectoryStates(MODEL, QUERIES, replace(TRAJECTORIES, fingerprint="0"), "train", CPU)
     with pytest.raises(ModelError, match="these queries are for another model"):
         states_of("train", replace(QUERIES, fingerprint="0"))
