@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.evaluation.catalog import Catalog
-from beacon.evaluation.engine_method import ENDED, EngineMethod, GuidedMethod
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Method, Network, Query
 from beacon.evaluation.problem import problems_of_suite
 from beacon.evaluation.protocol import queries_of
@@ -32,6 +32,9 @@ from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.folder_lock import folder_lock
 from beacon.io.row_store import Row, RowStore
 from beacon.query.query_set import QuerySet
+from beacon.reduce.propagate import fixed_values
+from beacon.runner.in_step import GuidedBatch
+from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
 
 SCHEMA = pa.schema(
@@ -48,6 +51,7 @@ SCHEMA = pa.schema(
         ("reference_score", pa.float64()),
     ]
 )
+ENDED = ("optimal", "stalled", "nothing to search", "interrupted")
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ def expected_hitting_bound(start_distance: float, share: float) -> float:
 
 def can_walk(method: Method) -> bool:
     """Is every step of the method a single flip? Tree moves change many variables at once."""
-    return isinstance(method, EngineMethod | GuidedMethod) and not method.strategy.growing
+    return isinstance(method, EngineMethod | GuidedMethod) and method.strategy.flips
 
 
 def walk(
@@ -126,12 +130,13 @@ def walk(
 def _engine_states(
     method: Any, network: Network, query: Query, seed: int, steps: int
 ) -> Iterator[NDArray[np.int64]]:
-    search = method.search(network, query, seed)
+    fixed = fixed_values(network.flat, query.evidence, None, method.propagate)
+    search = Search(network.flat, fixed, method.strategy, query.start, seed)
     for step in range(1, steps + 1):
         reason = search.run(MaxSteps(step))
         if search.steps < step:
             return
-        yield search.state.assignment.copy()
+        yield search.core.assignment.copy()
         if reason in ENDED:
             return
 
@@ -139,7 +144,19 @@ def _engine_states(
 def _guided_states(
     method: Any, network: Network, query: Query, seed: int, steps: int
 ) -> Iterator[NDArray[np.int64]]:
-    guided = method.begin(network, [query], seed, 1)
+    guided = GuidedBatch(
+        network.model,
+        [query.evidence],
+        method.guide,
+        method.use,
+        method.strategy,
+        query.start,
+        seed,
+        propagate=method.propagate,
+        log_zero=network.flat.log_zero,
+        threads=1,
+        yielding_start=True,
+    )
     for step in range(1, steps + 1):
         guided.run_until(MaxSteps(step))
         if guided.batch.searches[0].steps < step:

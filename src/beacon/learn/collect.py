@@ -125,7 +125,7 @@ def collect(
 
 def _make_ready(teacher: Teacher) -> None:
     """Compile model and kernels before threads come to need them, and complain of a missing peer at once."""
-    teacher.strategy  # noqa: B018
+    teacher.runner  # noqa: B018
     if teacher.settings.method == "toulbar2":
         teacher.peer  # noqa: B018
 
