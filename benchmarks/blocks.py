@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner import search
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxRuntime
-from beacon.strategies.strategy import Auto, GlsPlus, Strategy, Tree
+from beacon.solver import solve
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.strategy import Strategy
+from beacon.strategies.tree import Tree
 
 MODELS = (
     "grid20x20.f5.wrap",

@@ -15,21 +15,21 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from beacon.learn.fast_settings import FastSettings
+from beacon.learn.fast_training import Examples, measured, train_fast
 from common import options
 from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guide.trivial import FrequencyGuide
 from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.learn.fast_settings import FastSettings
-from beacon.learn.fast_training import Examples, measured, train_fast
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 from beacon.runner.scored import given_starts, guided_start
-from beacon.runner.solve import solve_many
 from beacon.runner.start import Start
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve_many
 
 MODELS = (
     "BN_30",

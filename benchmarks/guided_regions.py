@@ -29,7 +29,7 @@ from beacon.runner import search as search_module
 from beacon.runner.scored import given_starts, guided_start
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime
-from beacon.strategies.strategy import Tree
+from beacon.strategies.tree import Tree
 from beacon.strategies.tree.kernel import (
     TreeConstants,
     _change_course,

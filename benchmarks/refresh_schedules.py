@@ -11,20 +11,20 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from beacon.learn.attention_training import train_attention
+from beacon.learn.presets import PRESETS
 from common import options
 from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guided.guide import Guide, StateBatch
 from beacon.guided.use import GuideUse
-from beacon.learn.attention_training import train_attention
 from beacon.learn.collect import CollectSettings, collect
-from beacon.learn.presets import PRESETS
 from beacon.learn.teacher import TeacherSettings
 from beacon.model.families import demo_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
-from beacon.runner.guided_batch import GuidedBatch
+from beacon.runner.in_step import GuidedBatch
 from beacon.runner.stop import MaxSteps
 
 MODELS = ("demo", "grid20x20.f5.wrap", "pedigree18")

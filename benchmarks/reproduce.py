@@ -1,138 +1,481 @@
-"""The paper's experiments, network by network: queries, references, training, tuning, test runs.
+"""The paper's protocol, network by network: queries, references, training, choice of λ, test runs.
 
-    python benchmarks/reproduce.py --data DATA --run RUN --models BN_30 grid20x20.f5.wrap
+    python benchmarks/reproduce.py --data DATA --run RUN --results results --networks BN_30 grid20x20.f5.wrap
+    python benchmarks/reproduce.py --results results --list
 
-Every stage of every network is a process of its own that leaves a mark when it is done, so the driver may be
-stopped at any time (``--minutes`` stops it by itself) and goes on from there the next time. Stages that need
-a GPU share it; the others use the processor beside them. ``benchmarks/reproduce_stages.py`` holds the stages,
-``benchmarks/reproduce_tables.py`` makes tables of what they leave in RUN.
+A job is a network with a kind of queries (``own``: every query has a Gibbs chain of its own; ``shared``: one
+chain for all) and a seed. Its stages leave files in RUN, so the driver may be stopped at any time
+(``--minutes`` stops it by itself) and goes on from there. A finished job leaves two files in --results:
+JOB.parquet, the scores of every method, query and budget, and JOB.json, how they were made. ``--list`` says
+what remains. References and walks of later jobs are made on the processor while the GPU is at work.
+``benchmarks/reproduce_tables.py`` makes tables of the results.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import platform
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, perf_counter, sleep
+from typing import Any
 
-from benchmarks.common import ALL_MODELS
-from benchmarks.reproduce_stages import SHARDS, STAGES, is_done
-from benchmarks.reproduce_workshop import STEPS
+import numpy as np
+from numpy.typing import NDArray
 
-STAGES_SCRIPT = Path(__file__).with_name("reproduce_stages.py")
+from beacon.evaluation.metrics import improvements
+from beacon.evaluation.protocol import queries_of
+from beacon.evaluation.suite import load_suite
+
+SUITE = Path(__file__).with_name("paper.toml")
+BUDGETS = (500, 1000, 1500, 2000, 2500, 3000, 3500, 4000)
+WEIGHTS = (0.2, 0.5, 0.7, 1.0)
+STRATEGIES = ("greedy", "gls+")
+TEACHER_SECONDS = 300.0  # the paper's, at the paper's time per step
+KINDS = {"own": None, "shared": 1}
+TUNE_BUDGETS = (500, 1000, 2000)
+STAGE_SECONDS = {"train": 20.0, "tune": 60.0, "test": 60.0}  # a stage begins only if there is so much time
 
 
 @dataclass(frozen=True)
-class Task:
-    """One stage of one network, or a shard of it."""
+class Job:
+    """One network, one kind of queries, one seed."""
 
     network: str
-    stage: str
-    shard: int
-    cores: int
-    gpu: float
-    """Share of the GPU that it is counted with."""
-    after: tuple[str, ...]
-    """Stages that must be done."""
+    kind: str
+    seed: int
 
     @property
     def name(self) -> str:
-        return f"{self.network} {self.stage} {self.shard}"
+        return f"{self.network}.{self.kind}.{self.seed}"
+
+    def is_done(self, results: Path) -> bool:
+        return (results / f"{self.name}.json").exists()
 
 
-def tasks_of(network: str, prepare_cores: int) -> list[Task]:
-    """All that is to be done for a network, in the order in which it should be begun."""
-    tasks = [
-        Task(network, "prepare", 0, prepare_cores, 0, ()),
-        Task(network, "train", 0, 1, 0.5, ("prepare",)),
-        Task(network, "fast", 0, 1, 0, ("prepare",)),
+class Shop:
+    """A job's folder in RUN, with what its stages have left there."""
+
+    def __init__(self, job: Job, args: argparse.Namespace) -> None:
+        from beacon.formats import read_model  # noqa: PLC0415
+
+        self.job, self.args = job, args
+        self.folder: Path = args.run / job.name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.model = read_model(args.data / f"{job.network}.uai.xz")
+
+    def file(self, name: str) -> Path:
+        return self.folder / name
+
+    @cached_property
+    def queries(self) -> Any:
+        from beacon.query.query_set import QuerySet  # noqa: PLC0415
+
+        return QuerySet.load(self.file("queries.parquet"), self.model)
+
+    @cached_property
+    def trajectories(self) -> Any:
+        from beacon.learn.trajectories import Trajectories  # noqa: PLC0415
+
+        return Trajectories.load(self.file("trajectories.parquet"), self.model, self.queries)
+
+    @cached_property
+    def flat(self) -> Any:
+        from beacon.model.flat import compile_model  # noqa: PLC0415
+
+        return compile_model(self.model)
+
+    @cached_property
+    def guide(self) -> Any:
+        from beacon.guide.checkpoint import load_guide  # noqa: PLC0415
+
+        return load_guide(self.file("guide"), self.model, self.args.device)
+
+    def split(self, name: str) -> tuple[list[dict[int, int]], list[NDArray[np.int64]], NDArray[Any]]:
+        """Evidence, starts and references of a split's queries."""
+        from beacon.evaluation.method import Network  # noqa: PLC0415
+
+        network = Network(self.job.network, self.model, self.flat)
+        queries = queries_of(network, self.queries.split(name), self.job.seed)
+        places = self.queries.split_of_queries == ("train", "validation", "test").index(name)
+        references = self.trajectories.references[places]
+        return [query.evidence for query in queries], [query.start for query in queries], references
+
+    def facts(self, name: str) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.file(f"{name}.json").read_text())
+        return facts
+
+    def note(self, name: str, facts: dict[str, Any]) -> None:
+        temporary = self.file(f".{name}.tmp")
+        temporary.write_text(json.dumps(facts))
+        temporary.rename(self.file(f"{name}.json"))
+
+
+def prepare(shop: Shop) -> None:
+    """Queries, references by GLS+ with the paper's number of steps, and walks."""
+    from beacon.learn.collect import CollectSettings, collect  # noqa: PLC0415
+    from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
+    from beacon.query.query_set import sample_queries  # noqa: PLC0415
+    from beacon.query.sampling import GibbsSettings  # noqa: PLC0415
+
+    args, began = shop.args, perf_counter()
+    if not shop.file("queries.parquet").exists():
+        gibbs = GibbsSettings(chains=KINDS[shop.job.kind])
+        sample_queries(shop.model, args.queries, shop.job.seed, gibbs=gibbs).save(
+            shop.file("queries.parquet")
+        )
+    sampled = perf_counter()
+    steps = args.reference_steps or reference_steps(shop.job.network)
+    settings = CollectSettings(TeacherSettings("gls+", steps=steps), steps=args.walk_steps)
+    path = shop.file("trajectories.parquet")
+    if not path.exists():
+        collect(shop.model, shop.queries, settings, seed=shop.job.seed, path=path, jobs=args.prepare_cores)
+    seconds = {"sampling": sampled - began, "collecting": perf_counter() - sampled}
+    shop.note("prepare", {"reference_steps": steps, "seconds": seconds, "cores": args.prepare_cores})
+
+
+def reference_steps(network: str) -> int:
+    """Steps that the paper's GLS+ makes in the time that it was given for a reference."""
+    return round(TEACHER_SECONDS / suite()[network].published["seconds_per_step"]["gls+"][0])
+
+
+def train(shop: Shop, deadline: float) -> bool:
+    """Train to early stopping; False if time was up before."""
+    import torch  # noqa: PLC0415
+    from benchmarks.training import training_flops  # noqa: PLC0415
+
+    from beacon.learn.attention import PRESETS  # noqa: PLC0415
+
+    preset = PRESETS[shop.args.preset]
+    began = perf_counter()
+
+    def hear(epoch: dict[str, Any]) -> None:
+        print(f"{shop.job.name}: {epoch}", flush=True)
+        if monotonic() > deadline:
+            raise KeyboardInterrupt  # ends training; the state file goes on
+
+    if torch.cuda.is_available():
+        torch.cuda.reset_peak_memory_stats()
+    guide = preset.train(
+        shop.model,
+        shop.queries,
+        shop.trajectories,
+        seed=shop.job.seed,
+        device=shop.args.device,
+        state_file=shop.file("guide.unfinished"),
+        on_epoch=hear,
+    )
+    if not guide.facts["is_complete"]:
+        return False
+    guide.save(shop.file("guide"))
+    later = [epoch["seconds"] for epoch in guide.history[1:]] or [guide.history[0]["seconds"]]
+    flops = training_flops(preset, shop.model, shop.queries, shop.trajectories)
+    facts = {
+        "seconds": sum(epoch["seconds"] for epoch in guide.history),
+        "seconds_of_last_call": perf_counter() - began,
+        "tflops_per_second": flops / float(np.mean(later)) / 1e12,
+        "peak_memory_gib": torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else None,
+        "best_epoch": guide.facts["best_epoch"],
+        "history": guide.history,
+        "settings": {"network": asdict(preset.network), "training": asdict(preset.training)},
+    }
+    shop.note("train", facts)
+    return True
+
+
+def unguided(
+    shop: Shop, strategy: str, evidences: Sequence[Any], starts: Sequence[Any], marks: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
+    """[queries, marks] best scores and zero factors of a strategy by itself; seconds of one step."""
+    from beacon.reduce.propagate import fixed_values  # noqa: PLC0415
+    from beacon.runner.search import Search  # noqa: PLC0415
+    from beacon.runner.stop import MaxSteps  # noqa: PLC0415
+    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
+
+    plan = make_strategy(strategy).fitted(shop.flat)
+
+    def run(query: int) -> tuple[Any, Any, float]:
+        fixed = fixed_values(shop.flat, evidences[query], None, False)
+        search = Search(shop.flat, fixed, plan, starts[query], shop.job.seed)
+        search.run(MaxSteps(marks[-1]))
+        places = np.searchsorted(search.trace.steps, marks, side="right") - 1
+        zeros = search.trace.zero_factors[places]
+        return search.trace.best_at(marks), zeros, search.seconds / max(1, search.steps)
+
+    run(0)  # loads the kernel
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        scores, zeros, seconds = zip(*pool.map(run, range(len(evidences))), strict=True)
+    return np.array(scores), np.array(zeros), float(np.mean(seconds))
+
+
+def guided(
+    shop: Shop, uses: dict[str, list[Any]], split: str, count: int | None, marks: Sequence[int]
+) -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.int64]], dict[str, Any]]:
+    """[uses, queries, marks] best scores and zero factors of every strategy, every step scored."""
+    from benchmarks.lockstep import Lockstep, run_together  # noqa: PLC0415
+
+    from beacon.guide.device import autocast  # noqa: PLC0415
+    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
+
+    evidences, starts, references = (rows[:count] for rows in shop.split(split))
+    groups = [
+        Lockstep(shop.flat, make_strategy(strategy), evidences, starts, uses[strategy], shop.job.seed)
+        for strategy in uses
     ]
-    for strategy in ("greedy", "gls+"):
-        tasks.append(Task(network, f"tune-{strategy}", 0, 1, 0.1, ("train",)))
-        tasks += [
-            Task(network, f"follow-{strategy}", shard, 1, 0.1, (f"tune-{strategy}",))
-            for shard in range(SHARDS)
-        ]
-    tasks.append(Task(network, "sparse", 0, 1, 0.1, ("tune-gls+",)))
-    return tasks + [Task(network, stage, 0, 1, 0, ("fast",)) for stage in ("plain", "long", "exact")]
+    drifts = [
+        Drift(group.assignments, np.concatenate([references] * len(uses[s])))
+        for group, s in zip(groups, uses, strict=True)
+    ]
+
+    def watch(step: int) -> None:
+        for drift, group in zip(drifts, groups, strict=True):
+            drift.note(group.assignments, step)
+
+    began = perf_counter()
+    with autocast(shop.guide.device):  # once, so that weights are cast once
+        found = run_together(groups, shop.guide.score_moves, marks, watch if split == "test" else None)
+    seconds = perf_counter() - began
+    searches = sum(len(group.assignments) for group in groups)
+    shape = (-1, len(evidences), len(marks))
+    scores = {s: own[0].reshape(shape) for s, own in zip(uses, found, strict=True)}
+    zeros = {s: own[1].reshape(shape) for s, own in zip(uses, found, strict=True)}
+    facts = {
+        "seconds": seconds,
+        "searches": searches,
+        "seconds_per_step": seconds / marks[-1] / searches,
+        "drift": {s: drift.facts() for s, drift in zip(uses, drifts, strict=True)} if split == "test" else {},
+    }
+    return scores, zeros, facts
 
 
-def ready(task: Task, run: Path) -> bool:
-    return all(is_done(run, task.network, stage, 0) for stage in task.after)
+def tune(shop: Shop) -> None:
+    """λ and the candidates of each strategy: the largest mean improvement on validation queries."""
+    from beacon.guided.use import GuideUse  # noqa: PLC0415
+
+    count, marks = shop.args.tune_queries, [m for m in TUNE_BUDGETS if m <= shop.args.steps]
+    uses = [
+        GuideUse(start="random", weight=weight, candidates=candidates, refresh=1)
+        for candidates in ("improving", "all")
+        for weight in WEIGHTS
+    ]
+    scores, zeros, facts = guided(shop, dict.fromkeys(STRATEGIES, uses), "validation", count, marks)
+    evidences, starts, _ = (rows[:count] for rows in shop.split("validation"))
+    chosen, table = {}, []
+    for strategy in STRATEGIES:
+        base, base_zeros, _ = unguided(shop, strategy, evidences, starts, marks)
+        table.append(_tune_row(strategy, None, base, base_zeros, None))
+        gains = [np.mean(improvements(own, base), axis=0) for own in scores[strategy]]
+        for use, own, left, gain in zip(uses, scores[strategy], zeros[strategy], gains, strict=True):
+            table.append(_tune_row(strategy, use, own, left, gain))
+        chosen[strategy] = uses[int(np.argmax([gain.mean() for gain in gains]))].to_dict()
+    shop.note(
+        "tune", {"chosen": chosen, "budgets": marks, "queries": len(evidences), "table": table, **facts}
+    )
 
 
-def begin(task: Task, args: argparse.Namespace) -> subprocess.Popen[bytes]:
-    folder = args.run / task.network
-    folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, str(STAGES_SCRIPT), task.stage, "--network", task.network, "--shard"]
-    command += [str(task.shard), "--run", str(args.run), "--data", str(args.data), "--jobs", str(task.cores)]
-    command += ["--queries", str(args.queries), "--epochs", str(args.epochs), "--train-seconds"]
-    command += [str(args.train_seconds), "--preset", args.preset, "--seed", str(args.seed)]
-    command += ["--max-steps", str(args.max_steps), "--reference-steps", str(args.reference_steps)]
-    command += ["--refresh", str(args.refresh), "--states-per-query", str(args.states_per_query)]
-    threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    with (folder / f"{task.stage}-{task.shard}.log").open("ab") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **threads})
+def _tune_row(strategy: str, use: Any, scores: Any, zeros: Any, gain: Any) -> dict[str, Any]:
+    return {
+        "strategy": strategy,
+        "weight": use.weight if use else 0.0,
+        "candidates": use.candidates if use else None,
+        "mean": scores.mean(axis=0).tolist(),
+        "std": scores.std(axis=0).tolist(),
+        "with_zeros": (zeros > 0).sum(axis=0).tolist(),
+        "improvement": None if gain is None else gain.tolist(),
+    }
 
 
-def drive(args: argparse.Namespace) -> None:
-    """Keep the machine busy until all is done or time is up."""
-    every = [task for network in args.models for task in tasks_of(network, args.prepare_cores)]
-    every = [task for task in every if task.stage in args.stages]
-    waiting = [task for task in every if not is_done(args.run, task.network, task.stage, task.shard)]
-    running: dict[Task, subprocess.Popen[bytes]] = {}
+def test(shop: Shop) -> None:
+    """All four methods on the test queries; then the two files of the results."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    from beacon.guided.use import GuideUse  # noqa: PLC0415
+
+    marks = [budget for budget in BUDGETS if budget <= shop.args.steps]
+    uses = {s: [GuideUse.from_dict(use)] for s, use in shop.facts("tune")["chosen"].items()}
+    scores, zeros, facts = guided(shop, uses, "test", None, marks)
+    evidences, starts, _ = shop.split("test")
+    rows, step_seconds = [], {}
+    for strategy in STRATEGIES:
+        base, base_zeros, step_seconds[strategy] = unguided(shop, strategy, evidences, starts, marks)
+        rows += _rows(strategy, base, base_zeros, marks)
+        rows += _rows(f"beacon-{strategy}", scores[strategy][0], zeros[strategy][0], marks)
+    columns = dict(zip(("method", "query", "steps", "score", "zeros"), zip(*rows, strict=True), strict=True))
+    args = shop.args
+    args.results.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), args.results / f"{shop.job.name}.parquet", compression="zstd")
+    run = {
+        "network": shop.job.network,
+        "queries": shop.job.kind,
+        "seed": shop.job.seed,
+        "commit": args.commit,
+        "command": " ".join(["python", "benchmarks/reproduce.py", *sys.argv[1:]]),
+        "machine": machine(),
+        "log_zero": shop.flat.log_zero,
+        "settings": {name: str(getattr(args, name)) for name in ("queries", "walk_steps", "preset", "steps")},
+        **{stage: shop.facts(stage) for stage in ("prepare", "train", "tune")},
+        "test": {**facts, "unguided_seconds_per_step": step_seconds},
+    }
+    (args.results / f"{shop.job.name}.json").write_text(json.dumps(run, indent=1) + "\n")
+
+
+def _rows(method: str, scores: Any, zeros: Any, marks: Sequence[int]) -> list[tuple[Any, ...]]:
+    return [
+        (method, query, mark, float(scores[query, k]), int(zeros[query, k]))
+        for query in range(len(scores))
+        for k, mark in enumerate(marks)
+    ]
+
+
+class Drift:
+    """Of each search: moves at a distance above 0 from its reference, and how many came closer."""
+
+    def __init__(self, states: NDArray[np.int32], references: NDArray[Any]) -> None:
+        self.references, self.states = references, states.copy()
+        self.distances = np.count_nonzero(states != references, axis=1)
+        self.first = self.distances.copy()
+        self.moves, self.closer = np.zeros_like(self.first), np.zeros_like(self.first)
+        self.hits = np.where(self.first == 0, 0, -1)
+
+    def note(self, states: NDArray[np.int32], step: int) -> None:
+        flips = np.count_nonzero(states != self.states, axis=1)
+        distances = np.count_nonzero(states != self.references, axis=1)
+        counts = (flips == 1) & (self.distances > 0) & (self.hits < 0)
+        self.moves += counts
+        self.closer += counts & (distances < self.distances)
+        self.hits[(distances == 0) & (self.hits < 0)] = step
+        self.states, self.distances = states.copy(), distances
+
+    def facts(self) -> dict[str, list[int]]:
+        """``hitting_step`` is -1 where the reference was not reached: the run was too short to say when."""
+        arrays = {"start_distance": self.first, "moves": self.moves, "closer": self.closer}
+        return {name: array.tolist() for name, array in {**arrays, "hitting_step": self.hits}.items()}
+
+
+def machine() -> dict[str, Any]:
+    """Hardware and versions."""
+    import torch  # noqa: PLC0415
+
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    versions = {name: version(name) for name in ("numba", "numpy", "torch")}
+    return {"gpu": gpu, "cores": os.cpu_count(), "python": platform.python_version(), **versions}
+
+
+def suite() -> dict[str, Any]:
+    """The paper's networks by the names of their files."""
+    return {network.file.removesuffix(".uai"): network for network in load_suite(SUITE).networks}
+
+
+def warm_up() -> None:
+    """Compile the kernels of guided searches into numba's cache, in a process beside the training."""
+    from benchmarks.lockstep import Lockstep, run_together  # noqa: PLC0415
+
+    from beacon.guided.use import GuideUse  # noqa: PLC0415
+    from beacon.model.families import ising_grid  # noqa: PLC0415
+    from beacon.model.flat import compile_model  # noqa: PLC0415
+    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
+
+    flat = compile_model(ising_grid(2, 2))
+    for strategy in STRATEGIES:
+        use = GuideUse(start="random", weight=0.5, refresh=1)
+        group = Lockstep(flat, make_strategy(strategy), [{}], [np.zeros(4, np.int64)], [use], 0)
+        run_together([group], lambda x, _, moves: np.zeros(moves.shape, np.float32), (1,))
+
+
+def drive(jobs: Sequence[Job], args: argparse.Namespace) -> None:
+    """Work through the jobs until all is done or time is up."""
     deadline = monotonic() + 60 * args.minutes
-    while (waiting or running) and monotonic() < deadline:
-        for task, process in list(running.items()):
-            if process.poll() is not None:
-                del running[task]
-                verdict = "done" if process.returncode == 0 else f"FAILED ({process.returncode})"
-                print(
-                    f"{60 * args.minutes - (deadline - monotonic()):6.0f} s  {task.name}: {verdict}",
-                    flush=True,
-                )
-        for task in list(waiting):
-            cores = sum(other.cores for other in running) + task.cores
-            gpu = sum(other.gpu for other in running) + task.gpu
-            if ready(task, args.run) and cores <= args.cores and gpu <= args.gpu:
-                waiting.remove(task)
-                running[task] = begin(task, args)
-        if not running and waiting:
-            print("nothing left that can be begun:", ", ".join(task.name for task in waiting), flush=True)
-            return
+    own = [sys.executable, __file__, *sys.argv[1:]]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    helpers = [subprocess.Popen([*own, "--stage", stage], env=environment) for stage in ("warm", "prepare")]
+    try:
+        for job in jobs:
+            if not job.is_done(args.results) and not _work_on(job, args, deadline, helpers):
+                break
+    finally:
+        for helper in helpers:
+            helper.terminate()
+    remaining = [job.name for job in jobs if not job.is_done(args.results)]
+    print(f"{len(remaining)} of {len(jobs)} jobs remain: {', '.join(remaining) or 'none'}", flush=True)
+
+
+def _work_on(job: Job, args: argparse.Namespace, deadline: float, helpers: Sequence[Any]) -> bool:
+    """All stages of a job; False if time is up."""
+    folder = args.run / job.name
+    while not (folder / "prepare.json").exists():
+        if helpers[1].poll() not in (None, 0) or monotonic() > deadline:
+            return False
         sleep(0.2)
-    for process in running.values():
-        process.terminate()
-    print(f"{len(waiting) + len(running)} of {len(every)} stages are left", flush=True)
+    shop = Shop(job, args)
+    for stage in ("train", "tune", "test"):
+        if stage == "tune":
+            helpers[0].wait()
+        if shop.file(f"{stage}.json").exists():
+            continue
+        if deadline - monotonic() < STAGE_SECONDS[stage]:
+            return False
+        began = perf_counter()
+        if stage == "train":
+            if not train(shop, deadline):
+                return False
+        else:
+            {"tune": tune, "test": test}[stage](shop)
+        print(f"{job.name}: {stage} took {perf_counter() - began:.1f} s", flush=True)
+    return True
+
+
+def show_remaining(jobs: Sequence[Job], results: Path) -> None:
+    """Which jobs are done, and which are not."""
+    for job in jobs:
+        print(f"{'done' if job.is_done(results) else 'remains':8} {job.name}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True, help="folder with paper/NAME.uai.xz")
-    parser.add_argument("--run", type=Path, required=True, help="folder for everything that is made")
-    parser.add_argument("--models", nargs="+", default=list(ALL_MODELS))
-    parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--reference-steps", type=int, default=100_000, help="of GLS+ for each reference")
-    parser.add_argument("--preset", default="paper")
-    parser.add_argument("--epochs", type=int, default=50)
-    parser.add_argument("--train-seconds", type=float, default=60.0, help="time after which no epoch begins")
-    parser.add_argument("--states-per-query", type=int, default=50, help="in an epoch")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--prepare-cores", type=int, default=6)
-    parser.add_argument("--gpu", type=float, default=1.5, help="how much of the GPU may be asked for at once")
+    parser.add_argument("--data", type=Path, help="folder with NAME.uai.xz")
+    parser.add_argument("--run", type=Path, help="folder for everything that is made on the way")
+    parser.add_argument("--results", type=Path, required=True, help="folder for the results")
+    parser.add_argument("--networks", nargs="+", default=list(suite()), choices=list(suite()), metavar="NAME")
+    parser.add_argument("--kinds", nargs="+", default=["own"], choices=list(KINDS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--list", action="store_true", help="say what remains, and do nothing")
     parser.add_argument("--minutes", type=float, default=1e6)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--max-steps", type=int, default=STEPS[-1])
-    parser.add_argument("--refresh", type=int, default=1, help="steps between two scorings of the test runs")
-    parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
+    parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--reference-steps", type=int, help="of GLS+; default: as the paper's 300 s make")
+    parser.add_argument("--walk-steps", type=int, default=2000)
+    parser.add_argument("--preset", default="paper")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--steps", type=int, default=BUDGETS[-1])
+    parser.add_argument("--tune-queries", type=int, default=32, help="validation queries to choose λ on")
+    parser.add_argument("--prepare-cores", type=int, default=max(1, (os.cpu_count() or 1) - 4))
+    parser.add_argument("--commit", help="what made the results")
+    parser.add_argument("--stage", choices=["warm", "prepare"], help=argparse.SUPPRESS)
     args = parser.parse_args()
-    assert set(args.models) <= set(ALL_MODELS), f"models are {', '.join(ALL_MODELS)}"
-    drive(args)
+    jobs = [Job(n, kind, seed) for kind in args.kinds for seed in args.seeds for n in args.networks]
+    if args.list:
+        return show_remaining(jobs, args.results)
+    if args.data is None or args.run is None:
+        parser.error("--data and --run are needed to run anything")
+    if args.stage == "warm":
+        return warm_up()
+    if args.stage == "prepare":
+        os.nice(10)  # the searches beside it are waited for
+        for job in jobs:
+            if not job.is_done(args.results) and not (args.run / job.name / "prepare.json").exists():
+                prepare(Shop(job, args))
+        return None
+    return drive(jobs, args)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from benchmarks.reproduce_workshop import EXACT_QUERIES, LONG_QUERIES, STEPS, Drift, Workshop
 
-from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Budget, Method
 from beacon.evaluation.peer_method import PeerMethod
 from beacon.evaluation.protocol import queries_of
@@ -54,10 +53,9 @@ def prepare(shop: Workshop) -> None:
 
 def train(shop: Workshop) -> None:
     """The attention network, for a limited time; then how well it predicts."""
-    from benchmarks.training import Task, quality, validation_states  # noqa: PLC0415
-
     from beacon.learn.attention_training import train_attention  # noqa: PLC0415
     from beacon.learn.presets import PRESETS  # noqa: PLC0415
+    from benchmarks.training import Task, quality, validation_states  # noqa: PLC0415
 
     preset = PRESETS[shop.args.preset]
     training = replace(preset.training, epochs=shop.args.epochs, states_per_query=shop.args.states_per_query)
@@ -85,11 +83,11 @@ def train(shop: Workshop) -> None:
 
 def fast(shop: Workshop) -> None:
     """The fast guide and its tuning, and plain frequencies; no GPU."""
+    from beacon.learn.fast_training import train_fast  # noqa: PLC0415
     from benchmarks.training import Task, quality, validation_states  # noqa: PLC0415
 
     from beacon.guide.checkpoint import update_tuned  # noqa: PLC0415
     from beacon.guide.trivial import FrequencyGuide  # noqa: PLC0415
-    from beacon.learn.fast_training import train_fast  # noqa: PLC0415
 
     task = Task(shop.args.network, shop.model, shop.queries, shop.trajectories)
     path, began = shop.folder / "fast.guide", perf_counter()

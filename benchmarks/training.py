@@ -24,16 +24,15 @@ import torch
 
 import beacon
 from beacon.formats import read_model
+from beacon.guide.attention import NetworkSettings
 from beacon.guide.device import choose_device
 from beacon.guide.measure import move_loss, top_move_accuracy
-from beacon.guide.network import NetworkSettings
 from beacon.guide.trivial import FrequencyGuide
 from beacon.guided.guide import Guide, States
 from beacon.guided.moves import Moves
-from beacon.learn.attention_training import train_attention
-from beacon.learn.dataset import TrajectoryStates
-from beacon.learn.fast_training import train_fast
-from beacon.learn.presets import PRESETS, Preset
+from beacon.learn.attention import PRESETS, AttentionPreset
+from beacon.learn.fast import train_fast
+from beacon.learn.states import TrajectoryStates
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
@@ -98,6 +97,16 @@ def forward_flops(settings: NetworkSettings, num_moves: float, num_variables: in
     return 2 * num_moves * (attention + encoder)
 
 
+def training_flops(
+    preset: AttentionPreset, model: GraphicalModel, queries: QuerySet, trajectories: Trajectories
+) -> float:
+    """Of an epoch: three times the forward pass of its states."""
+    data = TrajectoryStates(model, queries, trajectories, "train", CPU)
+    moves = np.minimum(data.num_moves, preset.training.max_moves or data.num_moves.max()).mean()
+    states = data.num_queries * min(preset.training.states_per_query, data.states_per_query)
+    return 3 * states * forward_flops(preset.network, float(moves), model.num_variables)
+
+
 def validation_states(task: Task, per_query: int, seed: int) -> tuple[States, np.ndarray]:
     """The same states for every guide, and their references."""
     data = TrajectoryStates(task.model, task.queries, task.trajectories, "validation", CPU)
@@ -120,25 +129,21 @@ def quality(task: Task, guide: Guide, states: States, references: np.ndarray) ->
 
 
 def attention_row(
-    task: Task, preset: Preset, device: torch.device, seed: int
+    task: Task, preset: AttentionPreset, device: torch.device, seed: int
 ) -> tuple[Guide, dict[str, Any]]:
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     started = perf_counter()
-    guide = train_attention(
+    guide = preset.train(
         task.model,
         task.queries,
         task.trajectories,
-        preset,
         seed=seed,
         device=device,
         on_epoch=lambda epoch: print(task.name, epoch, flush=True),
     )
     total = perf_counter() - started
-    data = TrajectoryStates(task.model, task.queries, task.trajectories, "train", CPU)
-    moves = np.minimum(data.num_moves, preset.training.max_moves or data.num_moves.max()).mean()
-    states = data.num_queries * min(preset.training.states_per_query, data.states_per_query)
-    flops = 3 * states * forward_flops(preset.network, moves, task.model.num_variables)
+    flops = training_flops(preset, task.model, task.queries, task.trajectories)
     seconds = [epoch["seconds"] for epoch in guide.history]
     later = seconds[1:] or seconds  # the first epoch also warms up the device
     row = {
@@ -146,8 +151,6 @@ def attention_row(
         "best_epoch": guide.facts["best_epoch"],
         "seconds": total,
         "seconds_per_epoch": float(np.mean(later)),
-        "states_per_epoch": states,
-        "mean_moves": float(moves),
         "tflops_per_second": float(flops / np.mean(later) / 1e12),
         "peak_memory_gib": torch.cuda.max_memory_allocated(device) / 2**30 if device.type == "cuda" else None,
         "history": guide.history,
@@ -175,11 +178,13 @@ def rows_of(task: Task, args: argparse.Namespace, device: torch.device) -> Itera
         guide.save(args.folder / f"{task.name}.{args.preset}.guide")  # type: ignore[attr-defined]
 
 
-def chosen_preset(args: argparse.Namespace) -> Preset:
+def chosen_preset(args: argparse.Namespace) -> AttentionPreset:
     network, training = PRESETS[args.preset]
     names = ("epochs", "patience", "states_per_query", "batch", "max_moves", "compile")
     changes = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    return Preset(replace(network, evidence_flag=not args.no_evidence_flag), replace(training, **changes))
+    return AttentionPreset(
+        replace(network, evidence_flag=not args.no_evidence_flag), replace(training, **changes)
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -205,7 +210,7 @@ def main() -> None:
     parser.add_argument("--prepare", action="store_true")
     parser.add_argument("--data", type=Path, help="folder with paper/NAME.uai.xz, to prepare from")
     parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--steps", type=int, default=500, help="recorded steps per query")
+    parser.add_argument("--steps", type=int, default=2000, help="recorded steps per query")
     parser.add_argument("--preset", choices=sorted(PRESETS), default="paper")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--epochs", type=int)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from common import load, options
 
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxRuntime
-from beacon.strategies.strategy import Tree
+from beacon.solver import solve
+from beacon.strategies.tree import Tree
 
 MODELS = ("grid40x40.f15.wrap", "grid80x80.f10")
 ACCEPTANCES = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)

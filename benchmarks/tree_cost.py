@@ -18,7 +18,7 @@ from beacon.engine.limits import Limits
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import NO_LIMIT, Search
-from beacon.strategies.strategy import Tree
+from beacon.strategies.tree import Tree
 
 SIZES = (8, 16, 32, 64, 128, 256, 512)
 DEGREES = (2, 3, 4, 6, 8, 16, 32)

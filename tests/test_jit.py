@@ -21,7 +21,7 @@ from beacon.runner.batch import SearchBatch
 from beacon.solver import solve
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.greedy import run_greedy
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import STRATEGIES, Strategy
 from tests.engine.helpers import small_models, some_evidence

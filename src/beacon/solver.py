@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from beacon.errors import UsageError
-from beacon.guided.guide import Guide
-from beacon.guided.use import GuideUse
 from beacon.model.checks import check_is_model, check_seed
 from beacon.model.evidence import Evidence
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.queries import Queries, resolve_queries
-from beacon.query.query_set import QuerySet
 from beacon.runner.pool import Cancelled
 from beacon.runner.result import Outcome, Result, checked_result
 from beacon.runner.result_list import ResultList
@@ -23,7 +20,12 @@ from beacon.runner.start import Start, first_assignments
 from beacon.runner.stop import DEFAULT_STOP, Stop, stop_or_default
 from beacon.strategies.strategy import Strategy
 
-AnyGuide = Guide | str | os.PathLike[str]
+if TYPE_CHECKING:
+    from beacon.guided.guide import Guide
+    from beacon.guided.use import GuideUse
+    from beacon.query.query_set import QuerySet
+
+    AnyGuide = Guide | str | os.PathLike[str]
 GuidedStart = Literal["guide"] | Start
 
 
@@ -146,14 +148,17 @@ def solve_many(
 def evidence_of_queries(model: GraphicalModel, queries: Queries | QuerySet) -> list[dict[int, int]]:
     """The evidence of each query, whatever the queries come as."""
     check_is_model(model)
-    if isinstance(queries, QuerySet):
-        queries.check_model(model)
-        return [queries.evidence(query) for query in range(len(queries))]
+    if hasattr(queries, "check_model"):  # a query set
+        query_set = cast("QuerySet", queries)
+        query_set.check_model(model)
+        return [query_set.evidence(query) for query in range(len(query_set))]
     return resolve_queries(model, queries)
 
 
 def tuned_use(guide: Guide) -> GuideUse:
     """How a guide is best used, as tuning has found; otherwise for the start alone."""
+    from beacon.guided.use import GuideUse  # noqa: PLC0415 - most solves have no guide
+
     return GuideUse.from_dict(_tuned(guide).get("use", {}))
 
 
@@ -173,7 +178,7 @@ def _guide_and_use(
             raise UsageError("start='guide' and use need a guide; pass guide=..., or leave them out")
         return None, None
     if isinstance(guide, str | os.PathLike):
-        from beacon.guide.checkpoint import load_guide  # noqa: PLC0415 - most solves have no guide
+        from beacon.guide.checkpoint import load_guide  # noqa: PLC0415
 
         guide = load_guide(guide, model)
     use = use or tuned_use(guide)

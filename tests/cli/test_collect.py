@@ -25,7 +25,7 @@ def test_trajectories_land_beside_the_queries(sprinkler: Path, queries: Path) ->
     assert (outcome.code, outcome.err) == (0, "")
     target = queries.parent / "trajectories.parquet"
     assert outcome.out.startswith(f"wrote {target}: 10 references (")
-    assert "and 50 walks of 100 steps in " in outcome.out
+    assert "and 5,000 walks of 4 steps in " in outcome.out
     model = read_model(sprinkler)
     assert len(Trajectories.load(target, model, QuerySet.load(queries))) == 10
     assert not Path(f"{target}.parts").exists()
@@ -55,9 +55,9 @@ def test_the_seed_decides_and_jobs_do_not(sprinkler: Path, queries: Path, tmp_pa
     ("options", "code", "message"),
     [
         (["--teacher", "cplex"], 2, "teacher methods are gls+, auto, toulbar2; found 'cplex'"),
-        (["--teacher-steps", "0"], 2, "--teacher-steps must be at least 1; found 0"),
+        (["--teacher-steps", "0"], 2, "teacher steps must be a whole number of at least 1; found 0"),
         (["--teacher-time", "0"], 2, "teacher seconds must be a positive number; found 0.0"),
-        (["--steps", "50", "--restart-interval", "40"], 2, "restart_interval must divide steps"),
+        (["--steps", "50", "--restart-interval", "40"], 2, "--restart-interval must divide steps"),
         (["--jobs", "0"], 2, "--jobs must be at least 1; found 0"),
         (["-o", "missing/t.parquet"], 1, "there is no directory missing"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beacon.guide.attention_guide import AttentionGuide
+from beacon.guide.attention import AttentionGuide
 from beacon.guide.checkpoint import load_guide
 from beacon.guided.guide import States
 from beacon.model.families import random_bayes_net
@@ -83,7 +83,7 @@ def test_json_is_one_object_with_the_history(files: Files) -> None:
 def test_ctrl_c_keeps_the_best_epoch_and_the_same_command_goes_on(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beacon.learn.training import Trainer  # noqa: PLC0415
+    from beacon.learn.attention import Trainer  # noqa: PLC0415
 
     epoch = Trainer.epoch
 
@@ -137,7 +137,7 @@ def test_missing_torch_is_named_with_its_extra(files: Files, monkeypatch: pytest
     [
         (("--preset", "huge"), 2, "presets are fast, small, paper; found 'huge'"),
         (("--device", "tpu"), 2, "device must be auto, cpu or cuda; found 'tpu'"),
-        (("--epochs", 0), 2, "--epochs must be at least 1; found 0"),
+        (("--epochs", 0), 2, "--epochs must be a whole number of at least 1; found 0"),
         (
             ("--preset", "fast", "--states-per-query", 3),
             2,

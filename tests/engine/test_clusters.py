@@ -12,7 +12,7 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from tests.engine.helpers import check_best, new_search, put, small_models, some_evidence, standing
 from tests.kernels import harvest_clusters
 from tests.reference import Naive

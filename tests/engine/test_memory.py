@@ -15,7 +15,7 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.auto.settings import Auto
+from beacon.strategies.auto import Auto
 from beacon.strategies.strategy import STRATEGIES, make_strategy
 from tests.engine.helpers import new_search
 

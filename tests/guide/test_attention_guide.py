@@ -9,11 +9,10 @@ import pytest
 import torch
 
 from beacon.errors import BeaconError, ModelError, UsageError
-from beacon.guide import attention_guide
-from beacon.guide.attention_guide import AttentionGuide
+from beacon.guide import attention
+from beacon.guide.attention import AttentionGuide, NetworkSettings
 from beacon.guide.checkpoint import FACTS_FILE, load_guide
 from beacon.guide.device import choose_device
-from beacon.guide.network import NetworkSettings
 from beacon.guided.guide import States
 from beacon.model.families import random_bayes_net
 from beacon.model.graphical_model import GraphicalModel
@@ -54,8 +53,23 @@ def test_a_batch_is_scored_as_its_states_are_one_by_one(monkeypatch: pytest.Monk
     together = guide.score(states)
     alone = [guide.score(States(states.assignments[[k]], states.observed[[k]])) for k in range(9)]
     np.testing.assert_allclose(together, np.concatenate(alone), atol=1e-6)
-    monkeypatch.setitem(attention_guide.MOVES_AT_ONCE, "cpu", 40)
+    monkeypatch.setitem(attention.NUMBERS_AT_ONCE, "cpu", 5000)
     np.testing.assert_allclose(guide.score(states), together, atol=1e-6)
+
+
+def test_some_moves_are_scored_as_they_are_among_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    guide, states = guide_of(MODEL), random_states(MODEL, 6)
+    states.observed[:] = False
+    starts = np.cumsum([0, *MODEL.domain_sizes])[:-1]
+    moves = (starts + (states.assignments + 1) % MODEL.domain_sizes)[:, [0, 3, 7, 3]]
+    expected = np.take_along_axis(guide.score(states), moves, axis=1)
+    np.testing.assert_allclose(
+        guide.score_moves(states.assignments, states.observed, moves), expected, atol=1e-6
+    )
+    monkeypatch.setitem(attention.NUMBERS_AT_ONCE, "cpu", 5000)
+    np.testing.assert_allclose(
+        guide.score_moves(states.assignments, states.observed, moves), expected, atol=1e-6
+    )
 
 
 def test_scores_are_probabilities_for_every_token() -> None:

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beacon.guide.tokens import TokenSpace
+from beacon.guide.attention import TokenSpace
 
 CPU = torch.device("cpu")
 

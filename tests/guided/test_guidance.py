@@ -19,7 +19,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import free_variables, new_search, some_evidence, standing

@@ -64,6 +64,18 @@ class TestContents:
 
         assert distances(10).mean() < 0.5 * distances(0).mean()
 
+    def test_by_default_walks_cover_the_whole_way(self, model, queries):
+        made = collect(model, queries, CollectSettings(QUICK.teacher, steps=40))
+        runs, steps = made.flip_variables.shape[1:]
+        assert (runs, steps) == (40 // 12, 12)
+        ways = [
+            [(replay(made, q, 0, t) != made.references[q]).sum() for t in range(steps + 1)]
+            for q in range(len(queries))
+        ]
+        assert np.mean([way[0] for way in ways]) > 3
+        assert max(min(way) for way in ways) == 0
+        assert max(way[-1] for way in ways) <= 1  # a greedy move may lead away again
+
     def test_runs_and_queries_begin_differently(self, collected):
         assert len(np.unique(collected.starts.reshape(-1, collected.starts.shape[-1]), axis=0)) > 100
 
@@ -85,6 +97,7 @@ class TestIndependenceOfWorkers:
     def test_any_number_of_jobs_gives_the_same(self, model, queries, collected):
         assert are_equal(collect(model, queries, QUICK, seed=5, jobs=3), collected)
 
+    @pytest.mark.slow
     def test_a_dask_cluster_gives_the_same(self, model, queries, collected):
         distributed = pytest.importorskip("distributed")
         with (

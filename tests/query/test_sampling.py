@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from beacon.errors import ModelError, UsageError
 from beacon.formats import read_model
 from beacon.model.bayes import child_of_factors
-from beacon.model.families import FAMILIES, pedigree, random_bayes_net
+from beacon.model.families import FAMILIES, ising_grid, pedigree, random_bayes_net
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.feasible import feasible_assignments
+from beacon.query.query_set import QuerySet, sample_queries
 from beacon.query.sampling import GibbsSettings, sample_assignments
 from tests.reference import assignments
 from tests.small_strategies import small_models
@@ -92,6 +93,30 @@ class TestGibbs:
 
     def test_there_may_be_fewer_samples_than_chains(self):
         assert sample_assignments(pedigree(2, 1), 2, 0).shape[0] == 2
+
+
+class TestIndependence:
+    """A chain of a strongly coupled model stays in one mode: samples that share it are near-copies."""
+
+    model = ising_grid(12, 12, coupling=3.0, seed=1)
+
+    def agreement(self, chains: int | None) -> float:
+        """Share of variables in which training and test samples of a query set agree."""
+        queries = sample_queries(self.model, 60, 0, gibbs=GibbsSettings(chains=chains))
+        train, test = queries.split("train").samples, queries.split("test").samples
+        return float((train[:, None] == test[None]).mean())
+
+    def test_training_and_test_samples_agree_no_more_than_separate_runs_do(self):
+        first, second = (sample_queries(self.model, 30, seed).samples for seed in (1, 2))
+        independent = float((first[:, None] == second[None]).mean())
+        assert self.agreement(None) == pytest.approx(independent, abs=0.05)
+        assert self.agreement(1) > independent + 0.15
+
+    def test_the_number_of_chains_is_stored_with_the_queries(self, tmp_path):
+        for chains in (None, 1):
+            made = sample_queries(self.model, 4, gibbs=GibbsSettings(burn_in=1, chains=chains))
+            made.save(tmp_path / "q.parquet")
+            assert QuerySet.load(tmp_path / "q.parquet").settings.gibbs.chains == chains
 
 
 class TestFeasibleStart:

@@ -12,7 +12,7 @@ from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from tests.engine.helpers import advance, new_search, parts_of, small_models, some_evidence, standing
 from tests.reference import Naive

@@ -13,7 +13,7 @@ from beacon.model import families
 from beacon.runner.batch import SearchBatch
 from beacon.runner.stop import MaxSteps, NoImprovement, TargetScore
 from beacon.solver import solve_many
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import free_variables, penalties_of, small_models, some_evidence

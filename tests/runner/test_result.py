@@ -19,7 +19,7 @@ from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
 from beacon.runner.trace import Trace
 from beacon.solver import solve
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from tests.engine.helpers import new_search, small_models
 
 MODELS = small_models()

@@ -14,7 +14,7 @@ from beacon.runner import search as search_module
 from beacon.runner.pool import num_threads
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from tests.engine.helpers import new_search, small_models, some_evidence, standing
 from tests.reference import Naive

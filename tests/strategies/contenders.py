@@ -20,11 +20,11 @@ from beacon.extend import (
     outcome,
     random_below,
 )
-from beacon.strategies.auto.settings import Auto
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import STRATEGIES, make_strategy
-from beacon.strategies.tree.settings import Tree
+from beacon.strategies.tree import Tree
 
 
 class TurnsState(NamedTuple):

@@ -19,10 +19,10 @@ from beacon.runner.search import NO_LIMIT, Search
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.auto import mix as mix_module
 from beacon.strategies.auto.mix import FADING, SLIGHT, STALLED_ROUNDS, Mix
-from beacon.strategies.auto.settings import Auto
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
-from beacon.strategies.tree.settings import Tree
+from beacon.strategies.tree import Tree
 from tests.engine.helpers import check_best, new_search, small_models, some_evidence, standing
 from tests.reference import Naive
 from tests.runner.test_trace import check_monotone

@@ -14,11 +14,11 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.solver import solve
-from beacon.strategies.auto.settings import Auto
-from beacon.strategies.gls.settings import GlsPlus, default_penalty_weight
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus, default_penalty_weight
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import STRATEGIES, make_strategy
-from beacon.strategies.tree.settings import Tree
+from beacon.strategies.tree import Tree
 from tests.engine.helpers import small_models
 
 MODELS = small_models()

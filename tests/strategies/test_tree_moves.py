@@ -13,7 +13,7 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.tree.settings import Tree
+from beacon.strategies.tree import Tree
 from beacon.strategies.tree.state import MAX_STAMP
 from tests.engine.helpers import (
     advance,

@@ -44,29 +44,43 @@ def _grow_cluster(model: FlatModel, core: CoreState, members: Members, seed: int
 
 
 @inlined
-def _entries(model: FlatModel, core: CoreState, factor: int, variable: int) -> tuple[int, int]:
-    """A factor's entries in both assignments; (-1, -1) if another variable, first in its scope, counts it."""
-    current, best, is_first = model.table_starts[factor], model.table_starts[factor], True
-    for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-        other, stride = model.scopes[place, 0], model.scopes[place, 1]
-        if core.assignment[other] != core.best[other]:
-            if is_first and other != variable:
-                return -1, -1
-            is_first = False
-        current += core.assignment[other] * stride
-        best += core.best[other] * stride
-    return current, best
-
-
-@inlined
-def _gain_of_factor(model: FlatModel, core: CoreState, factor: int, variable: int) -> tuple[float, int]:
-    """What a factor gains on its value in the best assignment, if this variable counts it; and its zeros."""
-    current, best = _entries(model, core, factor, variable)
-    if current < 0:
-        return 0.0, 0
+def _change(model: FlatModel, current: int, best: int) -> tuple[float, int]:
+    """What a factor's current entry has over its entry in the best assignment: score, and zeros."""
     is_zero, was_zero = model.log_table[current] == model.log_zero, model.log_table[best] == model.log_zero
     score = (0.0 if is_zero else model.log_table[current]) - (0.0 if was_zero else model.log_table[best])
     return score, is_zero * 1 - was_zero * 1
+
+
+@inlined
+def _change_of_pair(model: FlatModel, core: CoreState, link: int, variable: int) -> tuple[float, int]:
+    """The change of a pair's factor; none if the other variable, which comes first, counts it."""
+    other, stride = model.pairs[link, 2], model.pairs[link, 1]
+    current = model.table_starts[model.pairs[link, 0]] + core.assignment[variable] * stride
+    best = current + (core.best[variable] - core.assignment[variable]) * stride
+    if other >= 0:
+        change = core.best[other] - core.assignment[other]
+        if other < variable and change != 0:
+            return 0.0, 0
+        current += core.assignment[other] * model.pairs[link, 3]
+        best += core.best[other] * model.pairs[link, 3]
+    return _change(model, current, best)
+
+
+@inlined
+def _change_of_wide(model: FlatModel, core: CoreState, factor: int, variable: int) -> tuple[float, int]:
+    """The change of a wide factor; none if another variable, first in its scope, counts it."""
+    current, shift, is_first = model.table_starts[factor], 0, True
+    for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+        other, stride = model.scopes[place, 0], model.scopes[place, 1]
+        value = core.assignment[other]
+        change = core.best[other] - value
+        if change != 0:
+            if is_first and other != variable:
+                return 0.0, 0
+            is_first = False
+            shift += change * stride
+        current += value * stride
+    return _change(model, current, current + shift)
 
 
 @inlined
@@ -76,11 +90,11 @@ def _cluster_gain(model: FlatModel, core: CoreState, members: Members, length: i
     for k in range(length):
         variable = members[k]
         for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-            more, more_zeros = _gain_of_factor(model, core, model.pairs[link, 0], variable)
+            more, more_zeros = _change_of_pair(model, core, link, variable)
             score += more
             zeros += more_zeros
         for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-            more, more_zeros = _gain_of_factor(model, core, model.wides[link, 0], variable)
+            more, more_zeros = _change_of_wide(model, core, model.wides[link, 0], variable)
             score += more
             zeros += more_zeros
         work += model.pair_starts[variable + 1] - model.pair_starts[variable]

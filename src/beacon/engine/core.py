@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.max_tree import LOWEST, build_tree, level_starts
-from beacon.engine.tolerance import tolerance_of
 from beacon.engine.tops import set_tops
 from beacon.jit import inlined, kernel
 from beacon.model.fixed import Fixed
-from beacon.model.flat import FlatModel
+from beacon.model.flat import FlatModel, once_per_model
 from beacon.reduce.parts import label_parts
 from beacon.rng import random_below, stream
 
 MAX_EVENTS = 256
+LEAST_TOLERANCE = 1e-9
+ROUNDING = 1e-12  # of the largest sum that a search may meet: what errors may add up to between two refreshes
 
 COUNTERS = np.dtype(
     [
@@ -35,7 +36,8 @@ COUNTERS = np.dtype(
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # the last mark used in ``stamps``
         ("num_rebuilds", np.int64),  # how often everything was recomputed
-    ]
+    ],
+    align=True,
 )
 
 PART = np.dtype(
@@ -48,11 +50,12 @@ PART = np.dtype(
         ("best_is_current", np.bool_),  # the part's assignment is its best; `best` does not hold it yet
         ("first_changed", np.int64),  # where the part's variables begin in `changed`
         ("num_changed", np.int64),  # how many of them are listed there
-    ]
+    ],
+    align=True,
 )
 """A part is a set of free variables that no factor joins to the others: it has a best of its own."""
 
-EVENT = np.dtype([("step", np.int64), ("score", np.float64), ("zeros", np.int64)])
+EVENT = np.dtype([("step", np.int64), ("score", np.float64), ("zeros", np.int64)], align=True)
 """An improvement: when it was found, its floored score, its zero factors."""
 
 
@@ -252,3 +255,12 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
     for i in range(len(core.assignment)):
         core.gains[i] = best_gain(model, core, i) if core.is_free[i] else LOWEST
     build_tree(core.gains, core.gain_levels)
+
+
+@once_per_model
+def tolerance_of(model: FlatModel) -> float:
+    """Large where the log-potentials are: what flips keep up to date is a little off by then."""
+    sizes = np.where(model.log_table == model.log_zero, 0.0, np.abs(model.log_table))
+    starts = model.table_starts[:-1][np.diff(model.table_starts) > 0]
+    largest_sum = float(np.maximum.reduceat(sizes, starts).sum()) if len(starts) else 0.0
+    return max(LEAST_TOLERANCE, ROUNDING * largest_sum)

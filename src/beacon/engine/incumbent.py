@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from beacon.engine.core import MAX_EVENTS, CoreState
+from beacon.engine.core import MAX_EVENTS, CoreState, randomise, rebuild
 from beacon.jit import inlined, kernel
+from beacon.model.flat import FlatModel
 
 
 @inlined
@@ -123,3 +124,20 @@ def first_best(core: CoreState) -> None:
         counters["best_score"] += part["score"]
         counters["best_zeros"] += part["zeros"]
     _record(core)
+
+
+@inlined
+def begin_again(model: FlatModel, core: CoreState) -> None:
+    """Go on from an assignment that was put in place of the current one. Cost: that of a rebuild."""
+    rebuild(model, core)
+    core.counters[0]["last_restart"] = core.counters[0]["steps"]
+    core.counters[0]["work"] += len(model.scopes)
+    note_all_changed(core)
+
+
+@inlined
+def restart(model: FlatModel, core: CoreState) -> None:
+    """Go on from a uniformly random assignment. Cost: that of a rebuild."""
+    save_all_best(core)
+    randomise(model, core)
+    begin_again(model, core)

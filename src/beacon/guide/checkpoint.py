@@ -112,7 +112,7 @@ def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Gu
         guide = FrequencyGuide.from_checkpoint(model, checkpoint)
     elif checkpoint.kind == "attention":
         try:
-            from beacon.guide.attention_guide import AttentionGuide  # noqa: PLC0415  (torch is slow to import)
+            from beacon.guide.attention import AttentionGuide  # noqa: PLC0415  (torch is slow to import)
         except ImportError:
             raise MissingDependencyError("torch", f"the guide {path}", "learn") from None
         guide = AttentionGuide.from_checkpoint(model, checkpoint, device)

@@ -47,7 +47,7 @@ def number_bytes(device: torch.device) -> int:
 
 
 @cache
-def can_fuse(device: torch.device) -> bool:
+def can_compile(device: torch.device) -> bool:
     """Is it a GPU, and does torch find what it needs to compile for it (Triton and a C compiler)?"""
     if device.type != "cuda":
         return False

@@ -14,7 +14,7 @@ from beacon.guided.guidance import Guidance
 from beacon.guided.kernel import run_guided_gls, run_guided_greedy
 from beacon.guided.state import build_guide, new_guide_state
 from beacon.model.flat import FlatModel
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
 

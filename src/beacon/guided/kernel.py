@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from beacon.engine.core import CoreState, randomise
 from beacon.engine.flip import Utilities, best_value, flip, refresh_if_due
-from beacon.engine.incumbent import save_all_best
+from beacon.engine.incumbent import begin_again, save_all_best
 from beacon.engine.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
 from beacon.engine.max_tree import pick_top, tree_top
-from beacon.engine.restart import begin_again
 from beacon.guided.guidance import GuidanceConstants
 from beacon.guided.select import select_move
 from beacon.guided.state import GuideState, build_guide, follow_flip, follow_penalties

@@ -28,7 +28,8 @@ COUNTERS = np.dtype(
         ("turn_step", np.int64),  # the step since which it is or is not heeded
         ("restarts", np.int64),  # restarts made
         ("idle_restarts", np.int64),  # restarts since the last flip
-    ]
+    ],
+    align=True,
 )
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import UsageError
-from beacon.io.parts import Parts
 from beacon.learn.collector import Chunk, Collector, work_through
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
+from beacon.learn.unfinished import Parts
 from beacon.model.checks import check_count, check_seed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
@@ -26,36 +26,36 @@ class CollectSettings:
     """How trajectories are made.
 
     >>> import beacon
-    >>> beacon.CollectSettings(steps=200, restart_interval=50).runs
-    4
+    >>> beacon.CollectSettings(steps=200, restart_interval=50).walks(num_choices=90)
+    (4, 50)
+    >>> beacon.CollectSettings(steps=200).walks(num_choices=90)
+    (2, 90)
     """
 
     teacher: TeacherSettings = field(default_factory=TeacherSettings)
     """How references are found."""
-    steps: int = 500
-    """Recorded steps per query; 0: references alone."""
-    restart_interval: int = 100
-    """Steps between two restarts from random; must divide ``steps``."""
+    steps: int = 2000
+    """Most recorded steps per query, over all its walks; 0: references alone."""
+    restart_interval: int | None = None
+    """Steps of a walk, which must divide ``steps``; None: as many as the model has variables to choose, so
+    that walks cover the whole way to the reference. At least one walk is recorded then."""
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
         check_count("steps", self.steps, 0)
-        check_count("restart_interval", self.restart_interval, 1)
-        if self.steps % self.restart_interval:
-            raise UsageError(
-                f"restart_interval must divide steps, so that all runs are equally long; found "
-                f"{self.restart_interval} and {self.steps}"
-            )
+        if self.restart_interval is not None:
+            check_count("restart_interval", self.restart_interval, 1)
+            if self.steps % self.restart_interval:
+                raise UsageError(
+                    f"restart_interval must divide steps, so that all runs are equally long; found "
+                    f"{self.restart_interval} and {self.steps}"
+                )
 
-    @property
-    def runs(self) -> int:
-        """Walks per query."""
-        return self.steps // self.restart_interval
-
-    @property
-    def steps_per_run(self) -> int:
-        """Steps of each walk."""
-        return self.restart_interval
+    def walks(self, num_choices: int) -> tuple[int, int]:
+        """Number and length of the walks of a query, if ``num_choices`` variables have several values."""
+        length = self.restart_interval or max(1, num_choices)
+        least = 1 if self.steps and self.restart_interval is None else 0
+        return max(least, self.steps // length), length
 
     @property
     def chunk_size(self) -> int:
@@ -125,7 +125,7 @@ def collect(
 
 def _make_ready(teacher: Teacher) -> None:
     """Compile model and kernels before threads come to need them, and complain of a missing peer at once."""
-    teacher.strategy  # noqa: B018
+    teacher.runner  # noqa: B018
     if teacher.settings.method == "toulbar2":
         teacher.peer  # noqa: B018
 

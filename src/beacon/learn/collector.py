@@ -68,8 +68,7 @@ class Collector:
             self.teacher.flat,
             evidence,
             reference.assignment,
-            self.settings.runs,
-            self.settings.steps_per_run,
+            *self.settings.walks(int((self.teacher.flat.domain_sizes > 1).sum())),
             _derived_seed(self.seed, WALK_STREAM, query),
         )
         return reference, walks

@@ -1,26 +1,148 @@
-"""``beacon.train``: from queries to a guide."""
+"""``beacon.train``: from queries to a guide, by one of the presets."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from beacon.errors import MissingDependencyError, UsageError
 from beacon.learn.trajectories import Trajectories
+from beacon.model.checks import check_count, check_dropout, check_is_number, check_number, check_positive
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 
 if TYPE_CHECKING:
-    from beacon.guide.attention_guide import AttentionGuide
+    from beacon.guide.attention import AttentionGuide
     from beacon.guide.fast_guide import FastGuide
 
 PRESET_NAMES = ("fast", "small", "paper")
 
 Record = dict[str, Any]
+OnEpoch = Callable[[Record], None]
+
+
+class Preset(Protocol):
+    """A kind of guide with the settings of its training."""
+
+    @property
+    def most_epochs(self) -> int:
+        """Where training ends at the latest."""
+
+    def changed(self, **changes: int) -> Preset:
+        """With other ``epochs``, ``states_per_query`` or ``batch``."""
+
+    def train(
+        self,
+        model: GraphicalModel,
+        queries: QuerySet,
+        trajectories: Trajectories,
+        *,
+        seed: int,
+        device: str,
+        state_file: Path | None,
+        on_epoch: OnEpoch | None,
+    ) -> FastGuide | AttentionGuide:
+        """Train a guide; see :func:`train`."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How the attention network is trained; the defaults are the paper's, where it says."""
+
+    learning_rate: float = 2e-4
+    """Step size of Adam in the first epoch."""
+    decay: float = 0.99
+    """What the learning rate is multiplied with after every epoch."""
+    batch: int = 256
+    """States per update."""
+    epochs: int = 50
+    """Most epochs."""
+    patience: int = 5
+    """Epochs without a better validation loss after which training ends."""
+    states_per_query: int = 50
+    """States of each training query in an epoch, drawn anew every time."""
+    validation_states_per_query: int = 10
+    """States of each validation query, the same in every epoch."""
+    max_moves: int | None = 128
+    """Moves of a state that are trained on at most, spread evenly; None: all. Validation takes all."""
+    compile: bool = False
+    """On a GPU, let torch compile the network, if it finds a compiler."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("batch", "epochs", "patience", "states_per_query", "validation_states_per_query"):
+            check_count(name, getattr(self, name), 1)
+        if self.max_moves is not None:
+            check_count("max_moves", self.max_moves, 1)
+        check_positive("learning_rate", self.learning_rate)
+        check_is_number("decay", self.decay)
+        if not 0 < self.decay <= 1:
+            raise UsageError(f"decay must be a share, 0 < decay ≤ 1; found {self.decay}")
+
+
+@dataclass(frozen=True)
+class FastSettings:
+    """How the fast guide is built and trained."""
+
+    width: int = 64
+    """Dimensions of the embeddings and of the hidden layer."""
+    dropout: float = 0.1
+    """Share of the hidden layer left out in training."""
+    evidence_dropout: float = 0.2
+    """Share of the evidence left out in training."""
+    learning_rate: float = 0.003
+    weight_decay: float = 3.0
+    """AdamW's, times the learning rate in every step; biases do not decay."""
+    batch_size: int = 32
+    """Queries per step of the optimiser."""
+    max_epochs: int = 100
+    patience: int = 8
+    """Epochs without a better validation loss before training ends."""
+    smoothing: float = 1.0
+    """Occurrences that each value begins with when frequencies are counted."""
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name in ("width", "batch_size", "max_epochs", "patience"):
+            check_count(name, getattr(self, name), 1)
+        for name in ("dropout", "evidence_dropout"):
+            check_dropout(name, getattr(self, name))
+        for name in ("learning_rate", "smoothing"):
+            check_positive(name, getattr(self, name))
+        check_number("weight_decay", self.weight_decay, 0)
+
+    @property
+    def most_epochs(self) -> int:
+        """Where training ends at the latest."""
+        return self.max_epochs
+
+    def changed(self, **changes: int) -> FastSettings:
+        """With other settings, by the names that all presets share."""
+        if "states_per_query" in changes:
+            raise UsageError("states_per_query has no meaning for the fast guide: it does not look at states")
+        names = {"epochs": "max_epochs", "batch": "batch_size"}
+        return replace(self, **{names[name]: value for name, value in changes.items()})
+
+    def train(
+        self,
+        model: GraphicalModel,
+        queries: QuerySet,
+        trajectories: Trajectories,
+        *,
+        seed: int = 0,
+        device: str = "cpu",
+        state_file: Path | None = None,
+        on_epoch: OnEpoch | None = None,
+    ) -> FastGuide:
+        """Train the fast guide, in seconds on a CPU: there is no device to choose and no state to save."""
+        check_torch()
+        from beacon.learn.fast import train_fast  # noqa: PLC0415  (torch is slow to import)
+
+        return train_fast(model, queries, trajectories, self, seed, on_epoch)
 
 
 def train(
@@ -36,7 +158,7 @@ def train(
     batch: int | None = None,
     state_file: str | os.PathLike[str] | None = None,
     tensorboard: str | os.PathLike[str] | None = None,
-    on_epoch: Callable[[Record], None] | None = None,
+    on_epoch: OnEpoch | None = None,
 ) -> FastGuide | AttentionGuide:
     """Train a guide on the training queries; the validation queries decide when it is done.
 
@@ -72,15 +194,30 @@ def train(
     >>> beacon.solve(model, guide="grid.guide", stop=beacon.MaxSteps(100)).steps
     100
     """
-    check_preset(preset)
-    changes = _without_none(epochs=epochs, states_per_query=states_per_query, batch=batch)
-    check_torch()
+    given = {"epochs": epochs, "states_per_query": states_per_query, "batch": batch}
+    chosen = load_preset(preset).changed(**{name: n for name, n in given.items() if n is not None})
     if trajectories is None:
         trajectories = collected(model, queries, seed)
     with _logged(tensorboard, on_epoch) as hear:
-        if preset == "fast":
-            return _train_fast(model, queries, trajectories, seed, changes, hear)
-        return _train_attention(model, queries, trajectories, preset, seed, device, changes, state_file, hear)
+        return chosen.train(
+            model,
+            queries,
+            trajectories,
+            seed=seed,
+            device=device,
+            state_file=None if state_file is None else Path(state_file),
+            on_epoch=hear,
+        )
+
+
+def load_preset(name: str) -> Preset:
+    """The preset of that name."""
+    check_preset(name)
+    check_torch()
+    from beacon.learn.attention import PRESETS  # noqa: PLC0415  (torch is slow to import)
+
+    presets: dict[str, Preset] = {"fast": FastSettings(), **PRESETS}
+    return presets[name]
 
 
 def check_preset(preset: str) -> None:
@@ -105,65 +242,25 @@ def collected(
 ) -> Trajectories:
     """Trajectories made for this training alone."""
     from beacon.learn.collect import collect  # noqa: PLC0415
-    from beacon.learn.ranks import num_processes  # noqa: PLC0415
 
     if num_processes() > 1:
         raise UsageError("training in several processes needs trajectories; make them with `beacon collect`")
     return collect(model, queries, seed=seed, on_progress=on_progress)
 
 
-def _train_fast(
-    model: GraphicalModel,
-    queries: QuerySet,
-    trajectories: Trajectories,
-    seed: int,
-    changes: dict[str, int],
-    on_epoch: Callable[[Record], None] | None,
-) -> FastGuide:
-    from beacon.learn.fast_settings import FastSettings  # noqa: PLC0415
-    from beacon.learn.fast_training import train_fast  # noqa: PLC0415
-
-    if "states_per_query" in changes:
-        raise UsageError("states_per_query has no meaning for the fast guide: it does not look at states")
-    names = {"epochs": "max_epochs", "batch": "batch_size"}
-    settings = FastSettings(**{names[name]: value for name, value in changes.items()})
-    return train_fast(model, queries, trajectories, settings, seed, on_epoch)
+def num_processes() -> int:
+    """Processes that torchrun started for this training."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
-def _train_attention(
-    model: GraphicalModel,
-    queries: QuerySet,
-    trajectories: Trajectories,
-    preset: str,
-    seed: int,
-    device: str,
-    changes: dict[str, Any],
-    state_file: str | os.PathLike[str] | None,
-    on_epoch: Callable[[Record], None] | None,
-) -> AttentionGuide:
-    from beacon.learn.attention_training import train_attention  # noqa: PLC0415
-    from beacon.learn.presets import PRESETS  # noqa: PLC0415
-
-    network, training = PRESETS[preset]
-    return train_attention(
-        model,
-        queries,
-        trajectories,
-        PRESETS[preset]._replace(network=network, training=replace(training, **changes)),
-        seed=seed,
-        device=device,
-        state_file=None if state_file is None else Path(state_file),
-        on_epoch=on_epoch,
-    )
+def is_leader() -> bool:
+    """Is this process to write files and tell people? True of a process on its own."""
+    return int(os.environ.get("RANK", "0")) == 0
 
 
 @contextmanager
-def _logged(
-    folder: str | os.PathLike[str] | None, on_epoch: Callable[[Record], None] | None
-) -> Iterator[Callable[[Record], None] | None]:
+def _logged(folder: str | os.PathLike[str] | None, on_epoch: OnEpoch | None) -> Iterator[OnEpoch | None]:
     """Write every epoch's numbers where TensorBoard finds them, and pass them on."""
-    from beacon.learn.ranks import is_leader  # noqa: PLC0415
-
     if folder is None or not is_leader():
         yield on_epoch
         return
@@ -174,14 +271,11 @@ def _logged(
     with SummaryWriter(os.fspath(folder)) as writer:
 
         def hear(record: Record) -> None:
-            for name in record.keys() - {"epoch"}:
-                writer.add_scalar(name, record[name], record["epoch"])
+            for name, value in record.items():
+                if name != "epoch" and isinstance(value, int | float):
+                    writer.add_scalar(name, value, record["epoch"])
             writer.flush()
             if on_epoch is not None:
                 on_epoch(record)
 
         yield hear
-
-
-def _without_none(**changes: int | None) -> dict[str, int]:
-    return {name: value for name, value in changes.items() if value is not None}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import ModelError, UsageError
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.query_set import QuerySet
+from beacon.query.query_set import SPLITS, QuerySet
 
 ROWS = (
     "references",
@@ -96,6 +96,25 @@ class Trajectories:
         from beacon.learn.trajectories_file import load_trajectories  # noqa: PLC0415
 
         return load_trajectories(path, model, queries)
+
+
+def check_data(model: GraphicalModel, queries: QuerySet, trajectories: Trajectories) -> None:
+    """Raise unless the three belong together; the references of test queries are not looked at."""
+    queries.check_model(model)
+    if trajectories.fingerprint != model.fingerprint:
+        raise ModelError(
+            f"these trajectories are for another model: its fingerprint is {trajectories.fingerprint}, "
+            f"the model's is {model.fingerprint}; collect new ones with `beacon collect`"
+        )
+    if len(trajectories) != len(queries):
+        raise UsageError(
+            f"expected trajectories of these {len(queries):,} queries, found those of "
+            f"{len(trajectories):,}; collect them again"
+        )
+    used = queries.split_of_queries != SPLITS.index("test")
+    differ = queries.observed & (trajectories.references != queries.samples)
+    if differ[used].any():
+        raise UsageError("these trajectories are for other evidence than the queries'; collect them again")
 
 
 def replay(trajectories: Trajectories, query: int, run: int, step: int) -> NDArray[np.int64]:

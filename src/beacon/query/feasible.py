@@ -1,20 +1,24 @@
-"""Assignments without zero factors, found by GLS+: where Gibbs chains may begin."""
+"""Assignments without zero factors, where Gibbs chains may begin: random ones, or found by GLS+."""
 
 from __future__ import annotations
 
 import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.engine.floored import floored_scores
 from beacon.errors import ModelError
 from beacon.model.evidence import impossible_factor
+from beacon.model.fixed import as_fixed
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import with_implied
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, TargetScore
-from beacon.strategies.gls.settings import GlsPlus
+from beacon.strategies.gls import GlsPlus
 
 MIN_STEPS, STEPS_PER_VARIABLE = 100_000, 1000
 
@@ -25,8 +29,17 @@ def feasible_assignments(model: GraphicalModel, seeds: list[int]) -> NDArray[np.
     if never is not None:
         raise ModelError(f"no assignment has a non-zero probability: factor {never} is zero everywhere")
     flat = compile_model(model)
-    fixed, strategy = with_implied(flat, {}, None), GlsPlus().fitted(flat)
-    return np.array([_find_feasible(Search(flat, fixed, strategy, seed=seed)) for seed in seeds])
+    fixed, strategy = as_fixed(with_implied(flat, {}, None), flat.num_variables), GlsPlus().fitted(flat)
+    found = np.array([np.random.default_rng(seed).integers(0, model.domain_sizes) for seed in seeds])
+    found = np.where(fixed >= 0, fixed, found)
+    _, zeros = floored_scores(flat, found)
+
+    def search(k: int) -> None:
+        found[k] = _find_feasible(Search(flat, fixed, strategy, seed=seeds[k]))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(search, np.flatnonzero(zeros).tolist()))
+    return found
 
 
 def _find_feasible(search: Search) -> NDArray[np.int64]:

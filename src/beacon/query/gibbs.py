@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 
@@ -27,19 +26,19 @@ def run_chains(
     would freeze far from its probable assignments), and then keeps every ``thin``-th sweep. Chains have
     streams of their own, so the samples do not depend on the number of threads.
     """
-    flat = compile_model(model)
-    log_table = np.where(flat.log_table == flat.log_zero, -math.inf, flat.log_table)
-    flat = flat._replace(log_table=log_table)
+    flat = _with_deep_zeros(compile_model(model), settings.burn_in)
     samples = np.empty((count, model.num_variables), dtype=np.int64)
     streams = np.random.SeedSequence(seed).spawn(len(starts))
 
     def run_chain(chain: int) -> None:
         state, rng = starts[chain].copy(), np.random.default_rng(streams[chain])
+        scores = np.empty(flat.num_moves)
+        fill_scores(flat, state, scores)
         for k in range(settings.burn_in):
-            sweep(flat, state, rng.random(len(state)), (k + 1) / settings.burn_in)
+            sweep(flat, state, scores, rng.random(len(state)), (k + 1) / settings.burn_in)
         for k in range(chain, count, len(starts)):
             for _ in range(settings.thin):
-                sweep(flat, state, rng.random(len(state)), 1.0)
+                sweep(flat, state, scores, rng.random(len(state)), 1.0)
             samples[k] = state
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -47,57 +46,116 @@ def run_chains(
     return samples
 
 
-@njit(cache=True, nogil=True)
-def sweep(flat: FlatModel, state: NDArray[np.int64], uniforms: NDArray[np.float64], scale: float) -> None:
-    """Redraw every variable once, in place; costs the number of (variable, factor) links times values."""
-    scores = np.empty(flat.domain_sizes.max())
-    for i in range(len(state)):
-        if flat.domain_sizes[i] > 1:
-            own = scores[: flat.domain_sizes[i]]
-            _conditional_scores(flat, state, i, own)
-            state[i] = _draw(own, scale, uniforms[i], state[i])
+def _with_deep_zeros(flat: FlatModel, burn_in: int) -> FlatModel:
+    """The model with zeros so low that no scale of the annealing makes them possible, and still finite.
+
+    Sums of finite numbers can be kept up to date by adding and subtracting.
+    """
+    is_zero = flat.log_table == flat.log_zero
+    largest = np.abs(flat.log_table[~is_zero]).max(initial=0.0)
+    links = np.diff(flat.pair_starts) + np.diff(flat.wide_starts)
+    lowest = -1000.0 * max(burn_in, 1) * (1.0 + largest * links.max(initial=0))
+    return flat._replace(log_table=np.where(is_zero, lowest, flat.log_table))
 
 
-@njit(cache=True, nogil=True)
-def _conditional_scores(
-    flat: FlatModel, state: NDArray[np.int64], i: int, scores: NDArray[np.float64]
-) -> None:
-    """For each value of a variable, the sum of its factors with all others as they are."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_scores(flat: FlatModel, state: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+    """[moves] for each value of a variable, the sum of its factors with all others as they are."""
     scores[:] = 0.0
-    for link in range(flat.pair_starts[i], flat.pair_starts[i + 1]):
-        entry = flat.table_starts[flat.pairs[link, 0]]
-        if flat.pairs[link, 2] >= 0:
-            entry += state[flat.pairs[link, 2]] * flat.pairs[link, 3]
-        _add_entries(flat, entry, flat.pairs[link, 1], scores)
-    for link in range(flat.wide_starts[i], flat.wide_starts[i + 1]):
-        factor, stride = flat.wides[link, 0], flat.wides[link, 1]
-        entry = flat.table_starts[factor] - state[i] * stride
-        for k in range(flat.scope_starts[factor], flat.scope_starts[factor + 1]):
-            entry += state[flat.scopes[k, 0]] * flat.scopes[k, 1]
-        _add_entries(flat, entry, stride, scores)
+    for factor in range(len(flat.scope_starts) - 1):
+        entry = _entry(flat, state, factor)
+        for place in range(flat.scope_starts[factor], flat.scope_starts[factor + 1]):
+            variable, stride = flat.scopes[place, 0], flat.scopes[place, 1]
+            first, base = flat.move_starts[variable], entry - state[variable] * stride
+            for value in range(flat.domain_sizes[variable]):
+                scores[first + value] += flat.log_table[base + value * stride]
 
 
-@njit(cache=True, nogil=True)
-def _add_entries(flat: FlatModel, entry: int, stride: int, scores: NDArray[np.float64]) -> None:
-    for value in range(len(scores)):
-        scores[value] += flat.log_table[entry + value * stride]
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep(
+    flat: FlatModel,
+    state: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    uniforms: NDArray[np.float64],
+    scale: float,
+) -> None:
+    """Redraw every variable once, in place. Cost: the values of all, and the links of those that change."""
+    shares = np.empty(flat.domain_sizes.max())
+    for i in range(len(state)):
+        first, size = flat.move_starts[i], flat.domain_sizes[i]
+        if size == 2:
+            odds = np.exp(scale * (scores[first + 1] - scores[first]))
+            value = 1 if uniforms[i] * (1.0 + odds) >= 1.0 or odds == np.inf else 0
+        else:
+            value = _draw(scores, shares, first, size, scale, uniforms[i])
+        if value != state[i]:
+            _change(flat, state, scores, i, value)
 
 
-@njit(cache=True, nogil=True)
-def _draw(scores: NDArray[np.float64], scale: float, uniform: float, current: int) -> int:
-    """A value with probability proportional to exp(scale * score); the current one if all are impossible."""
-    highest = scores.max()
-    if highest == -np.inf:
-        return current
-    total = 0.0
-    for value in range(len(scores)):
-        scores[value] = np.exp(scale * (scores[value] - highest))
-        total += scores[value]
-    drawn, target = current, uniform * total
-    for value in range(len(scores)):
-        if scores[value] > 0.0:  # rounding must never end on an impossible value
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw(
+    scores: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    first: int,
+    size: int,
+    scale: float,
+    uniform: float,
+) -> int:
+    """A value with probability proportional to exp(scale * score)."""
+    highest, total = scores[first], 0.0
+    for value in range(1, size):
+        highest = max(highest, scores[first + value])
+    for value in range(size):
+        shares[value] = np.exp(scale * (scores[first + value] - highest))
+        total += shares[value]
+    drawn, target = 0, uniform * total
+    for value in range(size):
+        if shares[value] > 0.0:  # rounding must never end on an impossible value
             drawn = value
-            target -= scores[value]
+            target -= shares[value]
             if target < 0.0:
                 break
     return drawn
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _change(
+    flat: FlatModel, state: NDArray[np.int64], scores: NDArray[np.float64], variable: int, value: int
+) -> None:
+    """Give a variable another value, and let the scores of its neighbours follow."""
+    change = value - state[variable]
+    for link in range(flat.pair_starts[variable], flat.pair_starts[variable + 1]):
+        other = flat.pairs[link, 2]
+        if other >= 0:
+            stride = flat.pairs[link, 1]
+            base = flat.table_starts[flat.pairs[link, 0]] + state[variable] * stride
+            _follow(flat, scores, other, base, flat.pairs[link, 3], change * stride)
+    for link in range(flat.wide_starts[variable], flat.wide_starts[variable + 1]):
+        factor = flat.wides[link, 0]
+        entry = _entry(flat, state, factor)
+        for place in range(flat.scope_starts[factor], flat.scope_starts[factor + 1]):
+            other, stride = flat.scopes[place, 0], flat.scopes[place, 1]
+            if other != variable:
+                base = entry - state[other] * stride
+                _follow(flat, scores, other, base, stride, change * flat.wides[link, 1])
+    state[variable] = value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _follow(
+    flat: FlatModel, scores: NDArray[np.float64], variable: int, base: int, stride: int, shift: int
+) -> None:
+    """A factor that had the entries ``base``, ``base + stride``, … for a variable has them shifted now."""
+    first = flat.move_starts[variable]
+    for value in range(flat.domain_sizes[variable]):
+        entry = base + value * stride
+        scores[first + value] += flat.log_table[entry + shift] - flat.log_table[entry]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _entry(flat: FlatModel, state: NDArray[np.int64], factor: int) -> int:
+    """A factor's current entry."""
+    entry = flat.table_starts[factor]
+    for place in range(flat.scope_starts[factor], flat.scope_starts[factor + 1]):
+        entry += state[flat.scopes[place, 0]] * flat.scopes[place, 1]
+    return entry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +19,25 @@ MAX_SAMPLED_VALUES = 250_000_000  # 2 GB
 class GibbsSettings:
     """How Gibbs chains run; a sweep redraws every variable once.
 
-    Many short chains cover more modes of a strongly coupled model than a long one that never leaves its own.
+    A chain of a strongly coupled model never leaves the mode it has cooled down to, so samples of one chain
+    are near-copies of each other. By default every sample has a chain of its own, and samples are
+    independent. With ``chains=1`` all samples share a mode: a guide that is trained on some of them has seen
+    most of what the others ask.
     """
 
     burn_in: int = 100
     """Sweeps of a chain before its first sample; they cool the model down from a flat distribution."""
     thin: int = 2
     """Sweeps between two samples of a chain."""
-    chains: int = 50
-    """Independent chains, each from a start of its own."""
+    chains: int | None = None
+    """Chains that the samples are taken from in turn; None: one for every sample."""
 
     def __post_init__(self) -> None:
         """Check each setting."""
-        for field in fields(self):
-            low = 0 if field.name == "burn_in" else 1
-            check_count(field.name, getattr(self, field.name), low)
+        check_count("burn_in", self.burn_in, 0)
+        check_count("thin", self.thin, 1)
+        if self.chains is not None:
+            check_count("chains", self.chains, 1)
 
 
 def sample_assignments(
@@ -86,12 +90,13 @@ def _sample_by_gibbs(
 
     if count == 0 or model.num_variables == 0:
         return np.zeros((count, model.num_variables), dtype=np.int64)
-    chain_seeds = np.random.default_rng(seed).integers(2**31, size=min(settings.chains, count)).tolist()
+    num_chains = count if settings.chains is None else min(settings.chains, count)
+    chain_seeds = np.random.default_rng(seed).integers(2**31, size=num_chains).tolist()
     return run_chains(model, _starts(model, chain_seeds), count, seed, settings)
 
 
 def _starts(model: GraphicalModel, seeds: list[int]) -> NDArray[np.int64]:
-    """Random assignments, or such of non-zero probability where the model has zeros; one row per seed."""
+    """One start per seed: random, or of non-zero probability where the model has zeros."""
     if model.zero_fraction == 0:
         return np.array([np.random.default_rng(seed).integers(0, model.domain_sizes) for seed in seeds])
     from beacon.query.feasible import feasible_assignments  # noqa: PLC0415

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.guided.guide import Guide
-from beacon.guided.use import GuideUse
-from beacon.model.flat import compile_model
+from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.pool import Cancelled, Pool
@@ -21,6 +19,11 @@ from beacon.runner.search import Search
 from beacon.runner.stop import Stop
 from beacon.runner.warm_up import warm_up, warm_up_guided, warm_up_scoring
 from beacon.strategies.strategy import Strategy, make_strategy
+
+if TYPE_CHECKING:
+    from beacon.guided.guidance import Guidance
+    from beacon.guided.guide import Guide
+    from beacon.guided.use import GuideUse
 
 T = TypeVar("T")
 Listener = Callable[[Search], None]
@@ -31,7 +34,6 @@ Finish = Callable[[int, Outcome], T]
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
 MAX_BATCH = 256
-UNGUIDED = GuideUse(start="random")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +60,27 @@ class Runner:
         seed: int = 0,
         propagate: bool = True,
         log_zero: float | None = None,
+        flat: FlatModel | None = None,
         threads: int | None = None,
         batch_size: int | None = None,
     ) -> None:
-        """Compile model and kernels, before any clock runs."""
-        self.model, self.guide, self.seed, self.propagate = model, guide, seed, propagate
-        self.use = (use or GuideUse()) if guide is not None else UNGUIDED
-        self.flat = compile_model(model, log_zero)
+        """Compile model (unless ``flat`` has it) and kernels, before any clock runs.
+
+        ``use`` says what the guide is asked for.
+        """
+        self.model, self.seed, self.propagate = model, seed, propagate
+        is_asked = guide is not None and use is not None and use.asks_guide
+        self.guide: Guide | None = guide if is_asked else None
+        self.use: GuideUse | None = use if is_asked else None
+        self.flat = compile_model(model, log_zero) if flat is None else flat
         self.strategy = make_strategy(strategy).fitted(self.flat)
         self.pool = Pool(threads)
         self.batch_size = batch_size or _batch_size(model)
         warm_up(self.strategy)
-        if self.use.asks_guide:
+        if self.use is not None:
             warm_up_scoring()
-        if self.use.guidance.is_heeded:
-            warm_up_guided(self.strategy.name)
+            if self.use.guidance.is_heeded:
+                warm_up_guided(self.strategy.name)
 
     def run(
         self,
@@ -90,7 +98,7 @@ class Runner:
         caller.
         """
         job = _Job(self, queries, stops, finish, cancelled or Cancelled(), keeps_all, on_improvement)
-        if self.guide is None or not self.use.asks_guide:
+        if self.guide is None or self.use is None:
             return job.each_alone()
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
 
@@ -117,8 +125,12 @@ class Runner:
         reason = "steps"
         for stop in stops:
             if reason in {"steps", "seconds"}:
-                reason = search.run(stop, cancelled, on_improvement, scores, self.use.guidance)
+                reason = search.run(stop, cancelled, on_improvement, scores, self._guidance)
         return search, reason, setup_seconds
+
+    @property
+    def _guidance(self) -> Guidance | None:
+        return None if self.use is None else self.use.guidance
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +179,7 @@ class _Job(Generic[T]):
         runner, some = self.runner, self.queries[first : first + self.runner.batch_size]
         evidences, starts = [query.evidence for query in some], [query.start for query in some]
         assert runner.guide is not None
+        assert runner.use is not None
         scored = ScoredStarts.ask(runner.model, runner.flat, evidences, runner.guide, starts, runner.seed)
         is_heeded, from_guide = runner.use.guidance.is_heeded, runner.use.start == "guide"
 
@@ -187,6 +200,7 @@ class _Job(Generic[T]):
 
         runner, starts = self.runner, [query.start for query in queries]
         assert runner.guide is not None
+        assert runner.use is not None
         batch = GuidedBatch(
             runner.model,
             [query.evidence for query in queries],

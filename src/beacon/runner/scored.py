@@ -82,8 +82,9 @@ class ScoredStarts:
 
     def trace(self, query: int, searched: Trace, setup_seconds: float) -> Trace:
         """The trace of a query's search, after what was known before it."""
-        if self.given is None:
-            return searched
+        if self.given is None:  # nothing was known before
+            seconds = np.maximum(searched.seconds, setup_seconds)
+            return Trace(searched.steps, seconds, searched.scores, searched.zero_factors)
         (given,) = _ranks(self.flat, self.given[query : query + 1])
         return _joined(given, self.ranks[query], self.seconds, searched, setup_seconds)
 

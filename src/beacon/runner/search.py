@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from beacon.engine.core import draw_assignment, new_core
 from beacon.engine.incumbent import first_best, save_all_best
 from beacon.engine.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
-from beacon.guided.guidance import Guidance
 from beacon.model.fixed import Fixed, as_fixed, place
 from beacon.model.flat import FlatModel
 from beacon.runner.stop import Stop
@@ -23,6 +22,7 @@ from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
     from beacon.guided.advance import GuidedAdvance
+    from beacon.guided.guidance import Guidance
 
 CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
 FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
@@ -112,7 +112,7 @@ class Search:
         ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded.
         """
         began = perf_counter() - self.seconds
-        self._heed(scores, guidance or Guidance())
+        self._heed(scores, guidance)
         while (reason := self._reason_to_stop(stop, cancelled)) is None:
             known = len(self._recorder.chunks)
             verdict = self._call_kernel(stop)
@@ -163,15 +163,19 @@ class Search:
         self._work = int(min(max(rate * goal, 1), 4 * self._work))
         return verdict
 
-    def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance) -> None:
+    def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance | None) -> None:
         """Let a guide have its say from now on; without scores, let the strategy search by itself."""
-        self._is_guided = scores is not None and guidance.is_heeded
-        if scores is not None and self._is_guided:
-            from beacon.guided.advance import GuidedAdvance  # noqa: PLC0415 - most searches need none of it
+        self._is_guided = False
+        if scores is None:
+            return
+        from beacon.guided.advance import GuidedAdvance  # noqa: PLC0415 - most searches need none of it
+        from beacon.guided.guidance import Guidance  # noqa: PLC0415
 
-            if self._guided is None:
-                self._guided = GuidedAdvance(self.strategy, self.model, self.core, self.own)
+        guidance = guidance or Guidance()
+        if guidance.is_heeded:
+            self._guided = self._guided or GuidedAdvance(self.strategy, self.model, self.core, self.own)
             self._guided.take(scores, guidance)
+            self._is_guided = True
 
     def _advance(self, limits: Limits) -> int:
         """Run the kernel."""

@@ -7,8 +7,6 @@ from functools import cache
 
 import numpy as np
 
-from beacon.engine.floored import floored_scores
-from beacon.guided.guidance import Guidance
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
@@ -33,6 +31,8 @@ def warm_up(strategy: Strategy) -> None:
 @cache
 def warm_up_guided(name: str) -> None:
     """The same for a strategy with a guide."""
+    from beacon.guided.guidance import Guidance  # noqa: PLC0415 - most searches have no guide
+
     search = _small_search(make_strategy(name))
     scores = np.full(search.model.num_moves, 0.5, dtype=np.float32)
     search.run(MaxSteps(50), scores=scores, guidance=Guidance())
@@ -41,6 +41,8 @@ def warm_up_guided(name: str) -> None:
 @cache
 def warm_up_scoring() -> None:
     """The same for the scores of assignments that a guide proposes."""
+    from beacon.engine.floored import floored_scores  # noqa: PLC0415
+
     floored_scores(_small_model(), np.zeros((1, 3), dtype=np.int64))
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState
 from beacon.engine.flip import climb
+from beacon.engine.incumbent import restart
 from beacon.engine.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
 from beacon.engine.max_tree import tree_top
-from beacon.engine.restart import restart
 from beacon.jit import kernel
 from beacon.model.flat import FlatModel
 from beacon.strategies.strategy import Strategy

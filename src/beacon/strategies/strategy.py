@@ -61,10 +61,10 @@ class Strategy(ABC):
 
 
 STRATEGIES = {
-    "auto": ("beacon.strategies.auto.settings", "Auto"),
+    "auto": ("beacon.strategies.auto", "Auto"),
     "greedy": ("beacon.strategies.greedy", "Greedy"),
-    "gls+": ("beacon.strategies.gls.settings", "GlsPlus"),
-    "tree": ("beacon.strategies.tree.settings", "Tree"),
+    "gls+": ("beacon.strategies.gls", "GlsPlus"),
+    "tree": ("beacon.strategies.tree", "Tree"),
 }
 """Where Beacon's own are defined; each is imported when it is first asked for. Installed packages may add
 theirs (docs/extending.md)."""

@@ -126,7 +126,7 @@ def _growth(model: FlatModel, own: TreeState, variable: int, count: int, block: 
     own.blocks.members[count]["variable"] = variable
     if most == 0 or not _join_to_neighbours(model, own, variable, count, block, most):
         return _TOO_LARGE
-    return _hand_on(model, own.blocks, count, entries, False)  # type: ignore[no-any-return]
+    return _hand_on(model, own.blocks, count, entries, False)
 
 
 @called

@@ -80,28 +80,34 @@ def _move_block(
 
 
 @inlined
-def _shake(model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants, length: int) -> int:
-    """Perturb the core of the region, and give blocks in the region their best joint assignments.
+def _rearrange(
+    model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants, length: int, shakes: bool
+) -> int:
+    """Give blocks in the region their best joint assignments: after a perturbation, or one block of a sweep.
 
-    The first block leaves the core as it is, since it would only put it back; the later ones may change it.
-    Return the changes made.
+    The first block after a perturbation leaves alone what was perturbed, since it would only put it back; the
+    later ones may change it. Return the changes made.
     """
-    inner = max(1, int(length * (0.1 + 0.4 * _uniform(core))))
+    inner, num_blocks, count = 0, 1, 0
+    if shakes:
+        inner = max(1, int(length * (0.1 + 0.4 * _uniform(core))))
+        num_blocks = constants.blocks
     changes = perturb(model, core, own, inner)
-    for k in range(constants.blocks):
-        changes += _move_block(model, core, own, constants, length, inner if k == 0 else 0)[0]
+    for k in range(num_blocks):
+        more, count = _move_block(model, core, own, constants, length, inner if k == 0 else 0)
+        changes += more
+    if not shakes:
+        _mark_swept(own, constants, count)
     return changes
 
 
 @inlined
-def _sweep(model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants, length: int) -> int:
-    """Give one block in the region its best joint assignment, and mark its members; return the changes."""
+def _mark_swept(own: TreeState, constants: TreeConstants, count: int) -> None:
+    """A sweep has put the members of a block to their best: the next block is to begin elsewhere."""
     counters = own.counters[0]
-    changes, count = _move_block(model, core, own, constants, length, 0)
     for k in range(count):
         own.marks[own.blocks.members[k]["variable"]]["swept"] = counters["sweep_stamp"]
     counters["sweep_size"] = min(constants.max_region, max(constants.min_region, 2 * count))
-    return changes
 
 
 @inlined
@@ -128,7 +134,7 @@ def _move_region(
     constants: TreeConstants,
     centre: int,
     size: int,
-    perturbs: bool,
+    shakes: bool,
 ) -> None:
     """Change one region, by a perturbation and blocks or by one block alone; keep it if it is not worse."""
     counters = core.counters[0]
@@ -137,10 +143,7 @@ def _move_region(
     total, zeros, links = region_worth(model, core, own, length)
     for k in range(length):
         own.marks[own.region[k]]["saved"] = core.assignment[own.region[k]]
-    if perturbs:
-        changes = _shake(model, core, own, constants, length)
-    else:
-        changes = _sweep(model, core, own, constants, length)
+    changes = _rearrange(model, core, own, constants, length, shakes)
     new_total, new_zeros, _ = region_worth(model, core, own, length)
     counters["steps"] += changes
     counters["local_optima"] += 1
@@ -160,9 +163,11 @@ def _is_sweeping(model: FlatModel, own: TreeState, constants: TreeConstants) -> 
 
 
 @inlined
-def _next_centre(core: CoreState, own: TreeState) -> int:
-    """The next variable that the sweep has not put into a block yet; -1 at its end."""
+def _next_centre(core: CoreState, own: TreeState, sweeps: bool) -> int:
+    """A random free variable, or the next one that the sweep has not put into a block yet; -1 at its end."""
     counters, num_free = own.counters[0], len(own.free)
+    if not sweeps:
+        return own.free[random_below(core.rng, num_free)]  # type: ignore[no-any-return]
     if counters["sweep_at"] == 0:
         counters["sweep_stamp"] = next_stamp(own)
         counters["sweep_first"] = random_below(core.rng, num_free)
@@ -225,16 +230,17 @@ def run_tree(
     verdict = outcome(core, limits)
     while verdict == RUNNING and may_continue(core, limits):
         renew_stamps(own)
-        if _is_sweeping(model, own, constants):
-            centre, work = _next_centre(core, own), counters["work"]
-            if centre >= 0:
-                _move_region(model, core, own, constants, centre, own.counters[0]["sweep_size"], False)
-            own.counters[0]["sweep_work"] += counters["work"] - work
-        elif _is_idle(core, own, constants):
+        sweeps = _is_sweeping(model, own, constants)
+        if not sweeps and _is_idle(core, own, constants):
             _change_course(model, core, own)
-        else:
-            centre = own.free[random_below(core.rng, len(own.free))]
-            _move_region(model, core, own, constants, centre, _region_size(core, constants), True)
+            continue
+        work, centre, size = counters["work"], _next_centre(core, own, sweeps), own.counters[0]["sweep_size"]
+        if not sweeps:
+            size = _region_size(core, constants)
+        if centre >= 0:
+            _move_region(model, core, own, constants, centre, size, not sweeps)
+        if sweeps:
+            own.counters[0]["sweep_work"] += counters["work"] - work
         if counters["best_step"] == counters["steps"]:
             verdict = outcome(core, limits)
     return verdict

@@ -32,7 +32,8 @@ COUNTERS = np.dtype(
         ("sweep_size", np.int64),  # variables of the next region: about twice those of the last block
         ("is_fresh", np.bool_),  # away from the best since a fresh start
         ("last_gain", np.int64),  # the step of the last gain or fresh start
-    ]
+    ],
+    align=True,
 )
 
 MARK = np.dtype(
@@ -44,7 +45,8 @@ MARK = np.dtype(
         ("swept", np.int32),  # stamp: has the current sweep put it into a block?
         ("number", np.int32),  # in the block: its number among the members
         ("saved", np.int32),  # in the region: its value before the move
-    ]
+    ],
+    align=True,
 )
 """What is known of one variable. A stamp says yes if it is the number of the current set."""
 
@@ -57,7 +59,8 @@ MEMBER = np.dtype(
         ("first_child", np.int32),  # a member that sends its message here; -1: none
         ("next_child", np.int32),  # another one that sends its message to the same member; -1: none
         ("slot", np.int32),  # its place in the bucket at hand
-    ]
+    ],
+    align=True,
 )
 """A variable of a block. Members are numbered as they join; the last to join is eliminated first."""
 
