@@ -125,10 +125,7 @@ def test_a_strategy_that_cannot_be_made_without_settings_can_be_used() -> None:
     ("wrong", "message"),
     [
         (beacon.GlsPlus, r"expected a strategy, found the class GlsPlus; write GlsPlus\(\)"),
-        (
-            3,
-            r"expected a strategy, such as 'gls\+' or GlsPlus\(\); found 3: strategies derive from beacon.extend.Strategy",
-        ),
+        (3, r"expected a strategy, such as .*; found 3: strategies derive from beacon.extend.Strategy"),
     ],
 )
 def test_what_is_no_strategy_is_refused(wrong: Any, message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beacon.engine.core import LEAST, ROUNDING, tolerance_of
+from beacon.engine.core import LEAST_TOLERANCE, ROUNDING, tolerance_of
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel

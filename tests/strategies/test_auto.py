@@ -17,9 +17,9 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import NO_LIMIT, Search
 from beacon.runner.stop import MaxSteps
+from beacon.strategies.auto import Auto
 from beacon.strategies.auto import mix as mix_module
 from beacon.strategies.auto.mix import FADING, SLIGHT, STALLED_ROUNDS, Mix
-from beacon.strategies.auto import Auto
 from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.tree import Tree
