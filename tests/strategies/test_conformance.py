@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner import search as search_module
 from beacon.runner.batch import SearchBatch
 from beacon.runner.result import Result
 from beacon.runner.search import Search
@@ -175,6 +176,18 @@ def test_where_it_goes_does_not_depend_on_where_it_was_stopped(strategy: Strateg
         for search in (whole, cut):
             search.run(MaxSteps(cut.steps + 500))
         assert story(cut) == story(whole)
+
+
+def test_how_long_its_kernel_runs_does_not_change_where_it_goes(
+    strategy: Strategy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = new_search(COLORING, {}, strategy, seed=9)
+    usual.run(MaxSteps(1500))
+    monkeypatch.setattr(search_module, "FIRST_WORK", 1)
+    monkeypatch.setattr(search_module, "CALL_SECONDS", 1e-6)
+    hasty = new_search(COLORING, {}, strategy, seed=9)
+    hasty.run(MaxSteps(1500))
+    assert story(hasty) == story(usual)
 
 
 def test_asking_how_it_stands_does_not_change_where_it_goes(strategy: Strategy) -> None:
