@@ -10,8 +10,8 @@ from beacon.cli.patient import NO, YES, Patient
 from beacon.cli.progress import ProgressBar
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxRuntime
+from beacon.solver import solve
 
 SEED = 3
 STOP = MaxRuntime(1.0)

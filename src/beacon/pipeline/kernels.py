@@ -11,7 +11,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from beacon.runner.guided_batch import load_kernels
 from beacon.runner.warm_up import compile_all
-from beacon.strategies.strategy import GlsPlus
+from beacon.strategies.strategy import make_strategy
 
 
 def compile_kernels() -> None:
@@ -24,7 +24,7 @@ def compile_kernels() -> None:
     >>> beacon.compile_kernels()
     """
     compile_all()
-    load_kernels(GlsPlus(), GuideUse(weight=0.5))
+    load_kernels(make_strategy("gls+"), GuideUse(weight=0.5))
     model = GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
     sample_queries(model, count=2)  # no Bayesian network: sampled by Gibbs chains
     record_walks(compile_model(model), {}, np.zeros(2, dtype=np.int64), runs=1, steps=1, seed=0)
