@@ -15,7 +15,7 @@ from beacon.reduce.eliminate import (
     put_best,
     sum_factors,
 )
-from beacon.reduce.tables import Scratch, Tables
+from beacon.reduce.tables import MAX_AXES, Scratch, Tables
 
 
 @kernel
@@ -29,7 +29,7 @@ def eliminate_in_order(
     """
     for step in range(len(order)):
         variable = order[step]
-        count = gather_scope(tables, scratch, ranks, variable)
+        count = gather_scope(tables, scratch, ranks, variable, MAX_AXES)
         outer = 1
         for k in range(count):
             outer *= tables.sizes[scratch.scope[k]]

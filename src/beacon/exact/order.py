@@ -14,6 +14,7 @@ from beacon.rng import random_below
 
 KEPT, LARGEST, SUMMED, PLACES, WIDTH = 0, 1, 2, 3, 4  # columns of ``costs``
 NUM_COSTS = 5
+MAX_FAILURES = 3  # orders over the cap before a part is given up
 TIE = 1e-9  # logs of table sizes that differ by less are equal
 
 
@@ -135,7 +136,7 @@ def order_parts(
         if count > len(room.left):
             continue
         build_graph(tables, room.fresh, members, begin, begin + count, room.numbers, room.own_logs)
-        spent, limit = 0.0, max_entries
+        spent, limit, failures = 0.0, max_entries, 0
         for attempt in range(max_tries):
             if attempt > 0 and spent * 2.0 > costs[part, SUMMED]:
                 break
@@ -147,5 +148,6 @@ def order_parts(
                 for k in range(NUM_COSTS):
                     costs[part, k] = room.cost[k]
                 limit = min(max_entries, room.cost[KEPT] + room.cost[LARGEST])
-            if not found and spent >= max_work:
+            failures += 0 if found else 1
+            if spent >= max_work or (failures == MAX_FAILURES and costs[part, SUMMED] == np.inf):
                 break

@@ -91,6 +91,8 @@ def solve_parts(
     """
     affordable = plan.affordable(max_entries)
     chosen = affordable if parts is None else parts & affordable
+    if not chosen.any():
+        return SolvedParts(reduced, chosen, reduced.tables, reduced.steps, seed)
     is_member = np.repeat(chosen, np.diff(reduced.part_starts))
     order = plan.order[is_member]
     kept, largest, places = plan.needs(chosen)

@@ -29,15 +29,17 @@ from beacon.reduce.tables import (
 
 
 @inlined
-def gather_scope(tables: Tables, scratch: Scratch, ranks: NDArray[np.int32], variable: int) -> int:
+def gather_scope(
+    tables: Tables, scratch: Scratch, ranks: NDArray[np.int32], variable: int, limit: int
+) -> int:
     """Write the other variables of a variable's living factors, by rank; return how many there are.
 
-    They are marked in ``slots`` until :func:`clear_scope`. Cost: their scope places, and the square of the
-    number found.
+    Those of further factors are left out once there are more than ``limit``. They are marked in ``slots``
+    until :func:`clear_scope`. Cost: their scope places, and the square of the number found.
     """
     count = 0
     place = tables.first_places[variable]
-    while place >= 0:
+    while place >= 0 and count <= limit:
         factor = tables.places[place, FACTOR]
         if tables.consumers[factor] == ALIVE:
             for other_place in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):

@@ -39,39 +39,26 @@ def _old_entries(tables: Tables, variable: int) -> tuple[int, int]:
 
 
 @inlined
-def _degree(tables: Tables, variable: int, limit: int) -> int:
-    """An upper bound on the neighbours of a variable, counted up to a limit."""
-    count, place = 0, tables.first_places[variable]
-    while place >= 0 and count <= limit:
-        factor = tables.places[place, FACTOR]
-        if tables.consumers[factor] == ALIVE:
-            count += tables.scope_starts[factor + 1] - tables.scope_starts[factor] - 1
-        place = tables.places[place, NEXT]
-    return count
-
-
-@inlined
 def _table_size(tables: Tables, scratch: Scratch, count: int) -> int:
     """Entries of a table over the variables gathered; MAX_OUTER + 1 stands for too many."""
-    outer = 1
+    outer = 1 if count <= MAX_DEGREE else MAX_OUTER + 1
     for k in range(count):
         outer = min(outer * tables.sizes[scratch.scope[k]], MAX_OUTER + 1)
     return outer
 
 
 @inlined
-def _is_free_of_charge(
-    tables: Tables, scratch: Scratch, num_factors_of: NDArray[np.int32], variable: int, count: int, outer: int
-) -> bool:
-    """Does the table that takes the place of a variable's factors cost no more entries and no new width?"""
-    if count <= 1:
+def _is_free_of_charge(tables: Tables, variable: int, count: int, outer: int, same: int) -> bool:
+    """Does the table that takes the place of a variable's factors cost no more entries and no new width?
+
+    ``same`` is the factor that it can be added to, -1: none.
+    """
+    if count <= 1 or (count == 2 and same >= 0):
         return True
     entries, widest = _old_entries(tables, variable)
     if widest == count + 1:  # one factor has all the neighbours
         return True
-    if count > 2:
-        return False
-    return outer <= entries or find_factor(tables, scratch.scope, count, num_factors_of) >= 0
+    return count == 2 and outer <= entries
 
 
 @inlined
@@ -88,17 +75,21 @@ def _count_consumed(tables: Tables, num_factors_of: NDArray[np.int32], variable:
 
 @inlined
 def _replace_factors(
-    tables: Tables, scratch: Scratch, num_factors_of: NDArray[np.int32], variable: int, count: int, outer: int
+    tables: Tables,
+    scratch: Scratch,
+    num_factors_of: NDArray[np.int32],
+    variable: int,
+    count: int,
+    outer: int,
+    same: int,
 ) -> None:
-    """Eliminate a variable; the result joins the factor with the same scope where there is one."""
+    """Eliminate a variable; the result is added to the factor with the ``same`` scope where there is one."""
     _count_consumed(tables, num_factors_of, variable)
     sum_factors(tables, scratch, variable, count, outer)
     keep_best(scratch, tables.sizes[variable], outer)
     if count <= 1:
         absorb_best(tables, scratch, count)
-        return
-    same = find_factor(tables, scratch.scope, count, num_factors_of)
-    if same >= 0:
+    elif same >= 0:
         start = tables.table_starts[same]
         for k in range(outer):
             tables.table[start + k] += scratch.sums[k]
@@ -142,11 +133,12 @@ def shrink(
         variable = queue[head % len(queue)]
         head += 1
         is_queued[variable] = False
-        if _degree(tables, variable, 2 * MAX_DEGREE) > 2 * MAX_DEGREE:
-            continue
-        count = gather_scope(tables, scratch, numbers, variable)
+        count = gather_scope(tables, scratch, numbers, variable, MAX_DEGREE)
         outer = _table_size(tables, scratch, count)
-        if outer <= MAX_OUTER and _is_free_of_charge(tables, scratch, num_factors_of, variable, count, outer):
+        same = -1
+        if count > 1 and outer <= MAX_OUTER:
+            same = find_factor(tables, scratch.scope, count, num_factors_of)
+        if outer <= MAX_OUTER and _is_free_of_charge(tables, variable, count, outer, same):
             if not _has_room(tables, scratch, count, outer, tables.sizes[variable]):
                 head -= 1
                 is_queued[variable] = True
@@ -154,7 +146,7 @@ def shrink(
                 progress[NEEDED] = outer * tables.sizes[variable]
                 status = NO_ROOM
                 break
-            _replace_factors(tables, scratch, num_factors_of, variable, count, outer)
+            _replace_factors(tables, scratch, num_factors_of, variable, count, outer, same)
             steps[num_steps] = variable
             num_steps += 1
             for k in range(count):
