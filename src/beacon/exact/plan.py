@@ -54,7 +54,7 @@ class Plan:
         kept, largest, _ = self.needs(parts)
         return BYTES_PER_ENTRY * (kept + largest)
 
-    def affordable(self, max_entries: int = MAX_ENTRIES) -> NDArray[np.bool_]:
+    def affordable(self, max_entries: float = MAX_ENTRIES) -> NDArray[np.bool_]:
         """[parts] those that can be eliminated together within a cap on entries: the cheapest first."""
         ranking = np.argsort(self.entries, kind="stable")
         kept = np.cumsum(self.costs[ranking, KEPT])
@@ -65,7 +65,11 @@ class Plan:
 
 
 def plan(
-    reduced: ReducedQuery, seed: int = 0, max_entries: int = MAX_ENTRIES, max_work: float = MAX_WORK
+    reduced: ReducedQuery,
+    seed: int = 0,
+    max_entries: float = MAX_ENTRIES,
+    max_work: float = MAX_WORK,
+    max_tries: int = MAX_TRIES,
 ) -> Plan:
     """Look for cheap elimination orders; a part that needs more than ``max_entries`` has infinite cost.
 
@@ -85,7 +89,7 @@ def plan(
             reduced.part_starts,
             float(max_entries),
             max_work,
-            MAX_TRIES,
+            max_tries,
             costs,
             order,
             rng,
