@@ -95,6 +95,8 @@ def test_a_folder_keeps_results_and_the_same_call_goes_on(tmp_path: Path) -> Non
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    beacon.compile_kernels()  # a fresh machine may say that it compiles
+    capfd.readouterr()
     beacon.evaluate(GRID, methods=["greedy"], steps=[10], count=2).report(tmp_path / "page")
     assert capfd.readouterr() == ("", "")
 

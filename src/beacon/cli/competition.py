@@ -18,7 +18,7 @@ from beacon.runner.result import Result
 from beacon.runner.stop import MaxRuntime
 from beacon.runner.warm_up import warm_up
 from beacon.solver import solve
-from beacon.strategies.auto import Auto
+from beacon.strategies.strategy import make_strategy
 
 
 def solve_for_competition(
@@ -60,7 +60,7 @@ def _searched(
     deadline: Deadline,
     answer: AnswerFile,
 ) -> Result:
-    strategy = Auto()
+    strategy = make_strategy("auto")
     with timed_out_at(deadline):
         warm_up(strategy)
     stop = MaxRuntime(deadline.seconds_left)

@@ -36,14 +36,14 @@ def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
     """What takes a search to tell: the cost of steps, and whether training on this many queries would pay."""
     from beacon.learn.prospect import prospect_of  # noqa: PLC0415  (numba is slow to import)
     from beacon.runner.warm_up import warm_up  # noqa: PLC0415
-    from beacon.strategies.auto import Auto  # noqa: PLC0415
-    from beacon.strategies.gls import GlsPlus  # noqa: PLC0415
+    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
 
-    for strategy in (GlsPlus(), Auto()):
+    gls = make_strategy("gls+")
+    for strategy in (gls, make_strategy("auto")):
         warm_up(strategy)
     prospect = prospect_of(model, queries)
     return {
-        "seconds_per_1000_steps": seconds_per_1000_steps(model, GlsPlus()),
+        "seconds_per_1000_steps": seconds_per_1000_steps(model, gls),
         "training": prospect.to_dict() if prospect else None,
     }
 

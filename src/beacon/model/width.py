@@ -29,7 +29,7 @@ def min_fill_width(neighbours: list[set[int]]) -> int:
 
 
 def _best_min_fill_width(neighbours: list[set[int]]) -> int:
-    from beacon.exact.min_fill import eliminate_by_min_fill  # noqa: PLC0415  (numba is slow to import)
+    from beacon.model.min_fill import eliminate_by_min_fill  # noqa: PLC0415  (numba is slow to import)
 
     starts = np.cumsum([0, *map(len, neighbours)], dtype=np.int64)
     flat = np.fromiter(chain.from_iterable(neighbours), np.int64, int(starts[-1]))

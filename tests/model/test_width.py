@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.exact import width
-from beacon.exact.min_fill import eliminate_by_min_fill
-from beacon.exact.width import min_fill_width
 from beacon.formats import read_model
+from beacon.model import width
 from beacon.model.families import ising_grid
+from beacon.model.min_fill import eliminate_by_min_fill
+from beacon.model.width import min_fill_width
 
 Graph = list[set[int]]
 
