@@ -15,7 +15,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from beacon.learn.fast_settings import FastSettings
+from beacon.learn.train import FastSettings
 from beacon.learn.fast_training import Examples, measured, train_fast
 from common import options
 from numpy.typing import NDArray
