@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from beacon.strategies.gls.penalty_weight import default_penalty_weight
+from beacon.strategies.gls import default_penalty_weight
 from common import load, options
 
 from beacon.model.flat import compile_model
