@@ -2,7 +2,7 @@
 
 A prototype, for the figures in docs/guidance.md. The centre of a region is drawn among all free variables and
 taken with probability FLOOR + (1 - FLOOR) · (1 - the guide's score of its current value), else drawn again.
-RUN/NETWORK holds queries.parquet and fast.guide, as ``benchmarks/reproduce.py`` leaves them. Mean best score
+RUN/NETWORK holds queries.parquet and fast.guide, made by ``beacon queries`` and ``beacon train``. Mean best score
 after so much processor time, and the share of queries on which guided regions are ahead (ties half).
 """
 
