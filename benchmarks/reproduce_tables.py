@@ -2,10 +2,10 @@
 
     python benchmarks/reproduce_tables.py
 
-rewrites what stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` on these pages, and draws the
-λ curves into docs/images. ``results/guided`` holds two files of every job of ``benchmarks/reproduce.py``:
-JOB.parquet (scores by method, query and steps) and JOB.json (how they were made); ``results/improvement-*.csv``
-are the figures of the first run, shown for networks without a job.
+rewrites what stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` on these pages, and draws
+the λ curves into docs/images. ``results/guided`` holds two files of every job of ``benchmarks/reproduce.py``:
+JOB.parquet (scores by method, query and steps) and JOB.json (how they were made). The figures of the first
+run, shown for networks without a job, are in ``results/improvement-*.csv``.
 """
 
 from __future__ import annotations
@@ -161,9 +161,9 @@ def steps_table(found: Sequence[Result]) -> str:
     """λ, time per step, α, and how often the reference was reached."""
     rows = []
     for result in found:
-        for strategy in STRATEGIES:
+        for strategy, name in STRATEGIES.items():
             use, test = result.run["tune"]["chosen"][strategy], result.run["test"]
-            drift = {name: np.array(values) for name, values in test["drift"][strategy].items()}
+            drift = {fact: np.array(values) for fact, values in test["drift"][strategy].items()}
             alpha, start = drift["closer"].sum() / drift["moves"].sum(), drift["start_distance"].mean()
             bound = f"{start / (2 * alpha - 1):.0f}" if alpha > 0.5 else "–"
             hits = drift["hitting_step"][drift["hitting_step"] >= 0]
@@ -173,7 +173,7 @@ def steps_table(found: Sequence[Result]) -> str:
             guided = f"{1e6 * test['seconds_per_step']:.0f} µs"
             chosen = f"{use['weight']:g}, {use['candidates']}"
             cells = [
-                STRATEGIES[strategy],
+                name,
                 chosen,
                 own,
                 guided,
