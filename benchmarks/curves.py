@@ -22,8 +22,8 @@ from beacon.formats import write_evidence, write_model
 from beacon.model.flat import DEFAULT_LOG_ZERO, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner import search
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxRuntime, TargetScore
+from beacon.solver import solve
 
 TOLERANCE = 1e-3  # toulbar2 rounds every table entry to six decimals, the tree yardstick prints four
 GLS_SETTINGS = ("10", "1")  # penalty weight in nats, seed

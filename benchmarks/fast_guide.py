@@ -27,9 +27,9 @@ from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 from beacon.runner.scored import given_starts, guided_start
-from beacon.runner.solve import solve_many
 from beacon.runner.start import Start
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve_many
 
 MODELS = (
     "BN_30",

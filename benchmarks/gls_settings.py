@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from beacon.strategies.gls.penalty_weight import default_penalty_weight
 from common import load, options
 
 from beacon.model.flat import compile_model
@@ -21,10 +22,9 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import implied_values
 from beacon.runner.batch import SearchBatch
 from beacon.runner.result import Result
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.gls.penalty_weight import default_penalty_weight
-from beacon.strategies.strategy import GlsPlus
+from beacon.solver import solve
+from beacon.strategies.gls import GlsPlus
 
 MODELS = (
     "BN_30",
@@ -100,7 +100,7 @@ def structure_cells(model: GraphicalModel, evidences: Evidences) -> list[str]:
 
 
 def _free_and_parts(model: GraphicalModel, evidences: Evidences, propagate: bool) -> tuple[Any, Any]:
-    states = [search.state for search in SearchBatch(model, evidences, propagate=propagate).searches]
+    states = [search.core for search in SearchBatch(model, evidences, propagate=propagate).searches]
     free = np.array([int(state.counters[0]["num_free"]) for state in states])
     return free, np.array([len(state.parts) for state in states])
 

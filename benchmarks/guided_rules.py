@@ -10,8 +10,8 @@ from common import load, options
 
 from beacon.guided.guidance import Guidance
 from beacon.runner.batch import SearchBatch
-from beacon.runner.solve import solve_many
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve_many
 from guided import imagined_scores
 
 MODELS = ("BN_30", "grid40x40.f10", "pedigree18", "le450_5a_3.wcsp")

@@ -17,10 +17,11 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import with_implied
 from beacon.runner.search import Search
-from beacon.runner.solve import solve_many
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.runner.warm_up import warm_up
-from beacon.strategies.strategy import GlsPlus, Strategy, make_strategy
+from beacon.solver import solve_many
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.strategy import Strategy, make_strategy
 
 SLICE = 10_000  # steps between two looks at the processor's clock
 

@@ -16,8 +16,7 @@ from common import options
 from numpy.typing import NDArray
 
 from beacon.evaluation import engine_method, guided_method
-from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Budget, Method, Network, Run
 from beacon.evaluation.protocol import queries_of
 from beacon.formats import read_model

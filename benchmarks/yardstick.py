@@ -16,9 +16,9 @@ from common import SPEED_MODELS, load, options
 
 from beacon.formats import write_evidence, write_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import GlsPlus
+from beacon.solver import solve
+from beacon.strategies.gls import GlsPlus
 
 WEIGHT = 10.0
 

@@ -5,7 +5,7 @@ Usage: python new_strategy.py. docs/extending.md explains it line by line.
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,12 @@ import beacon
 from beacon.extend import (
     REFRESH_STEPS,
     RUNNING,
+    CoreState,
     FlatModel,
     Limits,
-    SearchState,
+    Strategy,
     default_penalty_weight,
     flip,
-    inlined,
     kernel,
     may_continue,
     outcome,
@@ -30,41 +30,50 @@ from beacon.model.families import ising_grid
 ONE = 1 << 30
 
 
-@inlined
-def temperature(hot: float, cold: float, round_work: int, work: int) -> float:
-    """Falls from hot to cold, then begins again; counted in work, so it is the same on every machine."""
-    return hot * (cold / hot) ** ((work % round_work) / round_work)
+class AnnealingState(NamedTuple):
+    """What one search remembers between two calls of the kernel."""
+
+    round_began: np.ndarray
+    """[1] the work at which the present round of cooling began."""
 
 
 @kernel
 def run_annealing(
-    model: FlatModel, state: SearchState, hot: float, cold: float, round_work: int, limits: Limits
+    model: FlatModel,
+    core: CoreState,
+    own: AnnealingState,
+    hot: float,
+    cold: float,
+    round_work: int,
+    limits: Limits,
 ) -> int:
     """Propose a random move, make it if it gains, or else with probability exp(gain / temperature)."""
-    counters = state.counters[0]
-    verdict = outcome(state, limits)
-    while verdict == RUNNING and may_continue(state, limits):
+    counters = core.counters[0]
+    verdict = outcome(core, limits)
+    while verdict == RUNNING and may_continue(core, limits):
         counters["work"] += 1
-        variable = random_below(state.rng, len(state.assignment))
+        if counters["work"] - own.round_began[0] >= round_work:
+            own.round_began[0] = counters["work"]  # heat up again
+        variable = random_below(core.rng, len(core.assignment))
         size = model.domain_sizes[variable]
-        if not state.is_free[variable] or size < 2:
+        if not core.is_free[variable] or size < 2:
             continue
-        value = (state.assignment[variable] + 1 + random_below(state.rng, size - 1)) % size
+        value = (core.assignment[variable] + 1 + random_below(core.rng, size - 1)) % size
         first = model.move_starts[variable]
-        gain = state.local_scores[first + value] - state.local_scores[first + state.assignment[variable]]
-        heat = temperature(hot, cold, round_work, counters["work"])
-        if gain < 0 and random_below(state.rng, ONE) >= ONE * math.exp(gain / heat):
+        gain = core.local_scores[first + value] - core.local_scores[first + core.assignment[variable]]
+        temperature = hot * (cold / hot) ** ((counters["work"] - own.round_began[0]) / round_work)
+        if gain < 0 and random_below(core.rng, ONE) >= ONE * math.exp(gain / temperature):
             continue
-        flip(model, state, variable, value, False)
+        flip(model, core, variable, value)
         if counters["steps"] % REFRESH_STEPS == 0:
-            rebuild(model, state)  # before rounding errors can add up
+            rebuild(model, core)  # before rounding errors can add up
         if counters["best_step"] == counters["steps"]:
-            verdict = outcome(state, limits)
+            verdict = outcome(core, limits)
     return verdict
 
 
 @dataclass(frozen=True)
-class Annealing:
+class Annealing(Strategy):
     """Simulated annealing that cools and heats up again for as long as it may."""
 
     hot: float | None = None
@@ -75,23 +84,20 @@ class Annealing:
     """Length of a round, in proposals per move."""
 
     name: ClassVar[str] = "annealing"
-    penalising: ClassVar[bool] = False
-    growing: ClassVar[bool] = False
-    block_entries: ClassVar[int] = 0
-    patience: ClassVar[float] = math.inf  # no matter how many local optima it meets
 
     def fitted(self, model: FlatModel) -> "Annealing":
         """Fill in the temperature."""
         return self if self.hot is not None else replace(self, hot=default_penalty_weight(model))
 
-    def prepare(self, model: FlatModel, state: SearchState) -> None:
-        """Nothing to set up."""
+    def new_state(self, model: FlatModel, core: CoreState) -> AnnealingState:
+        """Begin to cool."""
+        return AnnealingState(np.zeros(1, dtype=np.int64))
 
-    def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
+    def advance(self, model: FlatModel, core: CoreState, own: AnnealingState, limits: Limits) -> int:
         """Run the kernel."""
         hot = float(self.hot or 1.0)
         round_work = self.sweeps * int(model.move_starts[-1])
-        return run_annealing(model, state, hot, hot * self.cooling, round_work, limits)
+        return run_annealing(model, core, own, hot, hot * self.cooling, round_work, limits)
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ import pytest
 import beacon
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
 # Compiling the kernels anew, for the new place, would take a minute; they do the same uncompiled.
 UNCOMPILED = {"NUMBA_DISABLE_JIT": "1"}
 

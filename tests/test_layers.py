@@ -38,7 +38,10 @@ NOT_SEEN = {
     "strategies": {"formats"},
     "runner": {"formats"},
 }  # above it, and still none of its business
-LATER_IMPORTS = {("runner/result.py", "report")}  # inside functions only: a result can draw itself
+LATER_IMPORTS = {
+    ("runner/result.py", "report"),
+    ("evaluation/evaluation.py", "report"),
+}  # inside functions only: results can draw themselves
 FOR_ALL = {"errors", "jit", "rng", "plugins", "__version__"}
 HOMES = {"torch": {"guide", "learn"}, "matplotlib": {"report"}}
 HEAVY = ["numba", "pyarrow", "torch", "matplotlib"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import beacon
-from beacon.evaluation.results import Results
+from beacon.evaluation.evaluation import Evaluation
 from beacon.model.html_view import MOST_ROWS, html_table
 from tests.cli.helpers import run
 
@@ -84,7 +84,7 @@ def test_an_evaluation_shows_mean_scores(model: beacon.GraphicalModel, tmp_path:
     beacon.write_model(model, tmp_path / "m.lg")
     command = ["evaluate", tmp_path / "m.lg", "-o", tmp_path / "run", "--methods", "greedy,gls+", "-q"]
     assert run(*command, "--steps", "5,50", "--count", 3).code == 0
-    words = shown(Results.load(tmp_path / "run")).words
+    words = shown(Evaluation.load(tmp_path / "run")).words
     assert words[1:5] == ["network", "method", "5 steps", "50 steps"]
     assert words[words.index("gls+") + 2] == "1.0000"
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from beacon.cli.verbs import VERBS
 from tests.cli.helpers import run
 from tests.conftest import ROOT
 
@@ -19,22 +20,6 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 RUNNABLE = [ROOT / "README.md", ROOT / "docs" / "python.md"]
-VERBS = (
-    "info",
-    "solve",
-    "check",
-    "convert",
-    "generate",
-    "queries",
-    "collect",
-    "train",
-    "tune",
-    "evaluate",
-    "report",
-    "run",
-    "uai",
-    "demo",
-)
 SETS_UP = re.compile(r"^(make|pip|git) ")  # commands that make the environment in which the tests run
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,.]*")

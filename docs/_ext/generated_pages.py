@@ -14,7 +14,7 @@ GROUPS = {
     "Searching": ("beacon.runner", "beacon.strategies", "beacon.solver"),
     "Queries": ("beacon.query",),
     "Guides and learning": ("beacon.guide", "beacon.learn"),
-    "Measuring and drawing": ("beacon.peers", "beacon.report"),
+    "Measuring and drawing": ("beacon.peers", "beacon.evaluation", "beacon.pipeline", "beacon.report"),
     "Errors": ("beacon.errors",),
 }
 LINK = re.compile(r"\]\(([\w-]+)\.md\)")
@@ -37,7 +37,7 @@ def api_page() -> str:
 def names_by_group() -> dict[str, list[str]]:
     """All public names; each belongs to the first group that knows its home."""
     groups: dict[str, list[str]] = {group: [] for group in GROUPS}
-    for home, names in beacon._HOMES.items():
+    for name, home in beacon._NAME_TO_HOME.items():
         longest = max(
             (
                 (len(start), group)
@@ -46,7 +46,7 @@ def names_by_group() -> dict[str, list[str]]:
                 if home.startswith(start)
             ),
         )
-        groups[longest[1]] += names
+        groups[longest[1]].append(name)
     return groups
 
 
@@ -68,7 +68,7 @@ def commands() -> list[Any]:
     from beacon.cli.app import app  # noqa: PLC0415
 
     group: Any = typer.main.get_command(app)
-    return [group.commands[name] for name in group.commands]
+    return [group.get_command(None, name) for name in group.list_commands(None)]
 
 
 def _command_lines(command: Any) -> Iterator[str]:

@@ -4,8 +4,9 @@ A strategy's kernel may call every function here that acts on a model and a stat
 on the state up to date.
 """
 
-from beacon.engine.core import SearchState, rebuild
+from beacon.engine.core import CoreState, rebuild
 from beacon.engine.flip import REFRESH_STEPS, best_value, climb, flip
+from beacon.engine.incumbent import restart
 from beacon.engine.limits import EPSILON, OPTIMAL, RUNNING, STALLED, TARGET, Limits, may_continue, outcome
 from beacon.engine.max_tree import tree_top
 from beacon.guide.checkpoint import Checkpoint, save_checkpoint
@@ -15,8 +16,7 @@ from beacon.guided.moves import Moves
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
-from beacon.strategies.gls.penalty_weight import default_penalty_weight
-from beacon.strategies.greedy import restart
+from beacon.strategies.gls import default_penalty_weight
 from beacon.strategies.strategy import Strategy
 
 __all__ = [
@@ -27,12 +27,12 @@ __all__ = [
     "STALLED",
     "TARGET",
     "Checkpoint",
+    "CoreState",
     "EvidenceGuide",
     "FlatModel",
     "Guide",
     "Limits",
     "Moves",
-    "SearchState",
     "StateBatch",
     "Strategy",
     "best_value",

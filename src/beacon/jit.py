@@ -6,37 +6,52 @@ every array taken out of a state or model, which doubled the time of a step.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event as numba_event
 
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+NOT_FOR_C: dict[str, Any] = {"no_cfunc_wrapper": True}
+NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, **NOT_FOR_C}
+"""Without wrappers that Python or C would call: to unpack a model and a state takes longer to compile than
+most functions themselves."""
 PACKAGE = Path(__file__).parent
 KERNEL_SOURCES = (
-    "*.py",
+    "jit.py",
+    "rng.py",
     "model/*.py",
     "reduce/*.py",
     "exact/*.py",
     "engine/*.py",
     "strategies/**/*.py",
     "guided/*.py",
+    "learn/walks.py",
 )
 """Where functions that kernels call are defined, and the tuples of arrays that they take."""
+COMPILING = "compiling the search kernels (about a minute, once; they are kept on disk for later runs) …"
 
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls."""
-    compiled: F = numba.njit(cache=True, **OPTIONS)(function)
+    compiled: F = numba.njit(cache=True, **NOT_FOR_C, **OPTIONS)(function)
     _tie_cache_to_all_sources(compiled)
     return compiled
 
 
 def inlined(function: F) -> F:
     """Compile a function that only kernels call, and always in place."""
-    compiled: F = numba.njit(forceinline=True, **OPTIONS)(function)
+    compiled: F = numba.njit(forceinline=True, **NOT_FOR_PYTHON, **OPTIONS)(function)
+    return compiled
+
+
+def called(function: F) -> F:
+    """Compile a function that only kernels call, once for all of them: for what is large and rarely runs."""
+    compiled: F = numba.njit(**NOT_FOR_PYTHON, **OPTIONS)(function)
     return compiled
 
 
@@ -61,6 +76,24 @@ def _newest(sources: frozenset[Path]) -> tuple[float, int]:
     stats = [path.stat() for path in sources]
     return max(stat.st_mtime for stat in stats), sum(stat.st_size for stat in stats)
 
+
+class _CompileNotice(numba_event.Listener):
+    """Logs one line per process when a kernel is compiled, which takes a while; loading it does not."""
+
+    def __init__(self) -> None:
+        self.is_given = False
+
+    def on_start(self, event: Any) -> None:
+        """Called by numba when it finds no kernel on disk."""
+        if not self.is_given and event.data["dispatcher"].py_func.__module__.startswith("beacon."):
+            self.is_given = True
+            logging.getLogger("beacon").warning(COMPILING)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+numba_event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]
 
 _SOURCES = frozenset(path for pattern in KERNEL_SOURCES for path in PACKAGE.glob(pattern))
 _SOURCE_STAMP = _newest(_SOURCES)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from beacon.runner.warm_up import warm_up, warm_up_guided
-from beacon.strategies.strategy import STRATEGIES
+from beacon.pipeline.kernels import compile_kernels
 
 SPRINKLER = """\
 network unknown { }
@@ -28,9 +27,7 @@ probability ( grass | rain, sprinkler ) {
 @pytest.fixture(scope="session", autouse=True)
 def _kernels_are_compiled() -> None:
     """On a fresh machine, the note on compiling must not land in a test of what stderr holds."""
-    for kind in STRATEGIES.values():
-        warm_up(kind())
-    warm_up_guided()
+    compile_kernels()
 
 
 @pytest.fixture(autouse=True)

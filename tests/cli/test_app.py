@@ -15,11 +15,9 @@ import beacon
 from beacon.cli.app import app
 from beacon.cli.console import one_line
 from beacon.cli.errors import exit_code_of
+from beacon.cli.verbs import VERBS
 from beacon.errors import BeaconError, UsageError
 from tests.cli.helpers import run, run_process
-
-VERBS = ("info", "solve", "check", "convert", "generate", "queries", "collect", "train", "tune", "evaluate")
-VERBS += ("report", "run", "uai", "demo")
 
 
 def test_version_is_printed_by_a_real_process() -> None:
@@ -47,7 +45,7 @@ def test_each_verb_has_help_with_an_example(verb: str, option: str) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_same_things_have_the_same_names_everywhere(verb: str) -> None:
-    command = get_command(app).commands[verb]  # type: ignore[attr-defined]
+    command = get_command(app).get_command(None, verb)  # type: ignore[attr-defined]
     options = {name: parameter for parameter in command.params for name in parameter.opts}
     assert {"--quiet", "-q"} <= set(options)
     assert ("--json" in options) == (verb != "demo")

@@ -8,15 +8,15 @@ import pytest
 from beacon.cli import demo, demo_story
 from beacon.cli.patient import diseases_of, explained_findings, findings_of, names_of_ill, simulate_patient
 from beacon.model.families import demo_model
-from beacon.runner.solve import solve
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve
 from tests.cli.helpers import run
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A demo of a few seconds."""
-    monkeypatch.setattr(demo_story, "SEARCH_SECONDS", 0.1)
+    monkeypatch.setattr(demo_story, "STOP", MaxSteps(20_000))
     monkeypatch.setattr(demo, "COUNT", 40)
     monkeypatch.setattr(demo, "TEACHER_STEPS", 500)
     monkeypatch.setattr(demo, "STEPS", (50, 400))
@@ -55,9 +55,9 @@ def test_the_demo_tells_the_story_and_what_to_try_next(tmp_path: Path) -> None:
 
 def test_the_numbers_in_words_are_those_of_the_table(tmp_path: Path) -> None:
     run("demo", "-o", tmp_path)
-    from beacon.evaluation.results import Results  # noqa: PLC0415
+    from beacon.evaluation.evaluation import Evaluation  # noqa: PLC0415
 
-    results = Results.load(tmp_path)
+    results = Evaluation.load(tmp_path)
     best = results.best("clinic")
     means = {m: (best - results.scores("clinic", m, "step", 50)).mean() for m in ("gls+", "beacon")}
     words = demo.in_words(results)

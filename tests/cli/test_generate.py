@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from beacon.cli.settings import parse_settings, settings_of
 from beacon.formats import read_model
+from beacon.io.settings import items_to_settings, settings_of
 from beacon.model.families import FAMILIES, ising_grid
 from tests.cli.helpers import run
 
@@ -40,7 +40,7 @@ def test_every_listed_default_is_accepted_as_it_stands() -> None:
     for make in FAMILIES.values():
         known = settings_of(make)
         own = [item for item in items if item.partition("=")[0] in known]
-        assert parse_settings(own, known).keys() == known.keys() - {"seed"}
+        assert items_to_settings(own, known).keys() == known.keys() - {"seed"}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,10 @@ def test_every_listed_default_is_accepted_as_it_stands() -> None:
         (["grid", "-o", "OUT", "--set", "rows=0"], "rows must be a whole number from 1"),
         (["grid", "-o", "OUT", "--set", "field=x"], "field must be a number; found 'x'"),
         (["grid", "-o", "OUT", "--set", "wrap=perhaps"], "wrap must be true or false; found 'perhaps'"),
-        (["dbn", "-o", "OUT", "--set", "hidden=3,x"], "hidden must be a whole number, or several"),
+        (
+            ["dbn", "-o", "OUT", "--set", "hidden=3,x"],
+            "hidden must be whole numbers with commas between them; found '3,x'",
+        ),
         (["grid", "-o", "OUT", "--seed", "-1"], "--seed must be at least 0; found -1"),
     ],
 )

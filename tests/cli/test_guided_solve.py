@@ -133,9 +133,9 @@ def test_options_of_a_guide_need_one(files: Files, options: list[Any], message: 
     ("options", "message"),
     [
         (["--lambda", 1.5], "the weight of a guide must be a number from 0 to 1; found 1.5"),
-        (["--refresh", -1], "--refresh must be at least 0; found -1"),
+        (["--refresh", -1], "--refresh must be a whole number of at least 0; found -1"),
         (["--candidates", "few"], "candidates must be 'all' or 'improving'; found 'few'"),
-        (["--restart-from", "here"], "restart_from must be 'random' or 'guide'; found 'here'"),
+        (["--restart-from", "here"], "--restart-from must be 'random' or 'guide'; found 'here'"),
         (["--lambda", 0.5, "--method", "tree"], "only 'greedy' and 'gls+' heed a guide's scores"),
     ],
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from pathlib import Path
 
 import pytest
 
-from beacon.cli.console import note_if_slow
+from beacon.cli.console import note, note_if_slow, show_notes
 from beacon.cli.progress import ProgressBar
 from tests.cli.helpers import Outcome, run_process
 
@@ -69,9 +70,25 @@ def test_a_bar_whose_parts_are_told_later_knows_them_all(monkeypatch: pytest.Mon
     assert bar._bar is not None
     (task,) = bar._bar.tasks
     assert task.total is None
-    bar.expect(3)
-    bar.expect(2)
-    bar.advance(4)
-    assert (task.total, task.completed) == (5, 4)
+    bar.show("half of it", 2, 5)
+    assert (task.total, task.completed, task.description) == (5, 2, "work: half of it")
     bar.reach(5)
     assert task.finished
+
+
+def test_notes_are_printed_above_a_bar_and_as_usual_after_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    show_notes(quiet=False)
+    bar, lines = ProgressBar("work", None), []
+    assert bar._bar is not None
+    monkeypatch.setattr(bar._bar.console, "print", lambda line, **style: lines.append(line))
+    monkeypatch.setattr(bar._bar, "start", lambda: None)
+    monkeypatch.setattr(bar._bar, "stop", lambda: None)
+    with bar:
+        logging.getLogger("beacon.evaluation").warning("first")  # the library warns
+        note("second")
+    note("third")
+    assert lines == ["beacon: warning: first", "beacon: second"]
+    assert capsys.readouterr().err == "beacon: third\n"

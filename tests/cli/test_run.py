@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beacon.errors import BeaconError
-from beacon.evaluation.results import Results
+from beacon.evaluation.evaluation import Evaluation
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guided.guide import States
-from beacon.io.folder_lock import FILE as LOCK
 from beacon.io.folder_lock import folder_lock
 from beacon.learn.trajectories import Trajectories
 from beacon.model.families import random_bayes_net
@@ -146,7 +144,7 @@ def test_json_is_one_object(files: Files) -> None:
 
 
 def test_the_tables_of_a_run_hold_mean_differences_to_the_best_score_of_each_query(finished: Files) -> None:
-    results = Results.load(finished.out)
+    results = Evaluation.load(finished.out)
     table = budget_table(results, "net", "step")
     assert table.columns == ("method", "5", "40")
     best = {k: max(record.score for record in results.records if record.query == k) for k in range(3)}
@@ -264,15 +262,6 @@ def test_two_processes_cannot_share_a_folder(files: Files) -> None:
     assert files.run().code == 0
 
 
-def test_a_lock_left_behind_by_a_dead_process_locks_nothing(tmp_path: Path) -> None:
-    (tmp_path / LOCK).write_text("1\n")
-    with folder_lock(tmp_path):
-        assert (tmp_path / LOCK).read_text() == f"{os.getpid()}\n"
-        with pytest.raises(BeaconError, match="is being worked on"), folder_lock(tmp_path):
-            pass
-    assert not (tmp_path / LOCK).exists()
-
-
 def test_what_others_have_put_there_is_not_touched(files: Files, tmp_path: Path) -> None:
     out = tmp_path / "mine"
     out.mkdir()
@@ -329,25 +318,3 @@ def test_wrong_configurations_are_one_line(text: str, message: str, tmp_path: Pa
 def test_wrong_items_are_one_line(item: str, message: str, tmp_path: Path, sprinkler: Path) -> None:
     outcome = run("run", sprinkler, "-o", tmp_path / "out", "--set", item)
     assert (outcome.code, outcome.error) == (2, message)
-
-
-def test_the_example_configuration_is_complete_and_holds_the_defaults() -> None:
-    from beacon.pipeline.settings import SECTIONS, gathered, make_settings  # noqa: PLC0415
-
-    example = gathered(str(ROOT / "examples" / "run.toml"), [], {})
-    assert set(example) == {"", *SECTIONS}
-    assert make_settings(example) == make_settings({})
-
-
-def test_options_stand_above_items_and_items_above_the_file(tmp_path: Path) -> None:
-    from beacon.pipeline.settings import gathered, make_settings, seed_of  # noqa: PLC0415
-
-    config = tmp_path / "run.toml"
-    config.write_text(CONFIG, encoding="utf-8")
-    items = ["queries.count=40", "evaluate.steps=5,6", "evaluate.methods=gls+,beacon", "tune.seconds=0.1"]
-    sections = gathered(str(config), [*items, "tune.steps=[]"], {"queries.count": 50, ".seed": None})
-    settings = make_settings(sections)
-    assert (settings.count, seed_of(sections)) == (50, 3)
-    assert settings.evaluate.steps == (5, 6)
-    assert settings.evaluate.methods == ("gls+", "beacon")
-    assert settings.tune.seconds == (0.1,)

@@ -137,7 +137,7 @@ def test_missing_torch_is_named_with_its_extra(files: Files, monkeypatch: pytest
     [
         (("--preset", "huge"), 2, "presets are fast, small, paper; found 'huge'"),
         (("--device", "tpu"), 2, "device must be auto, cpu or cuda; found 'tpu'"),
-        (("--epochs", 0), 2, "--epochs must be at least 1; found 0"),
+        (("--epochs", 0), 2, "--epochs must be a whole number of at least 1; found 0"),
         (
             ("--preset", "fast", "--states-per-query", 3),
             2,

@@ -144,7 +144,7 @@ def test_times_may_be_compared_too(files: Files) -> None:
         (["--steps", "2.5"], "--steps must be whole numbers with commas between them; found '2.5'"),
         (["--steps", "10,0"], "tuning compares at positive numbers of seconds or steps; found 0"),
         (["--seconds", "nan"], "tuning compares at positive numbers of seconds or steps; found nan"),
-        (["--limit", "0"], "--limit must be at least 1; found 0"),
+        (["--limit", "0"], "tuning needs at least 1 query; found 0"),
     ],
 )
 def test_wrong_use_is_one_line(files: Files, options: list[str], message: str) -> None:

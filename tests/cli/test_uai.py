@@ -144,7 +144,9 @@ def test_a_signal_ends_the_search_with_its_best_answer_and_code_0(number: signal
 def test_a_signal_before_there_is_an_answer_is_no_success(
     sprinkler: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("beacon.formats.read_model", lambda path: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(
+        "beacon.cli.competition.read_model", lambda path: os.kill(os.getpid(), signal.SIGTERM)
+    )
     outcome = run("uai", sprinkler, "-", "nothing", "MPE")
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "beacon: interrupted\n")
 
@@ -155,7 +157,7 @@ def test_a_signal_before_the_search_leaves_a_simple_answer(
     def end(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("beacon.cli.kernels.load_kernels", end)
+    monkeypatch.setattr("beacon.cli.competition.warm_up", end)
     outcome = run("uai", sprinkler, "-", "nothing", "MPE")
     assert outcome.code == 0
     assert "stopped by: interrupted" in outcome.out
@@ -165,7 +167,7 @@ def test_a_signal_before_the_search_leaves_a_simple_answer(
 def test_kernels_that_take_too_long_leave_a_simple_answer_in_time(
     sprinkler: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("beacon.cli.kernels.load_kernels", lambda *_: time.sleep(60))
+    monkeypatch.setattr("beacon.cli.competition.warm_up", lambda *_: time.sleep(60))
     outcome = run("uai", sprinkler, "-", "nothing", "MPE", "--time", 0.5)
     assert (outcome.code, "stopped by: seconds" in outcome.out) == (0, True)
     assert "the time was up before the search kernels were loaded" in outcome.err
@@ -203,7 +205,7 @@ def test_a_disk_that_fills_up_is_one_line_and_keeps_the_last_answer(
         write(path, [1, 1, 0])
 
     monkeypatch.setattr(answer_file, "write_solution", write_once)
-    monkeypatch.setattr(answer_file, "simple_answer", lambda model, evidence: np.array([1, 1, 0]))
+    monkeypatch.setattr("beacon.cli.competition.simple_answer", lambda model, evidence: np.array([1, 1, 0]))
     outcome = run("uai", sprinkler, "-", "nothing", "MPE", "--time", 0.5)
     assert outcome.code == 1
     assert outcome.error == "cannot write sprinkler.bif.MPE: no space left on device"

@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 
 from beacon.errors import ModelError, UsageError
-from beacon.evaluation.catalog import DEFAULT_WEIGHT, check_names, make_methods
-from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
+from beacon.evaluation.catalog import DEFAULT_WEIGHT, Catalog, check_names
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
+from beacon.evaluation.peer_method import PeerMethod
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
 from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
+from beacon.peers.peer import find_peer
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
 from tests.evaluation.helpers import evaluated, network_of
 from tests.guide.helpers import random_weights
 
@@ -27,13 +30,13 @@ def guide(tmp_path: Path) -> str:
 
 
 def guided_of(names: list[str], guide: str, weights: tuple[float, ...] = ()) -> dict[str, GuidedMethod]:
-    methods = make_methods(names, GRID, guide=guide, weights=weights)
+    methods = Catalog(GRID, guide, weights).methods(names)
     return {method.name: method for method in methods if isinstance(method, GuidedMethod)}
 
 
 def test_methods_come_in_the_order_asked_for(guide: str) -> None:
     names = ["auto", "beacon", "greedy"]
-    methods = make_methods(names, GRID, guide=guide, propagate=True)
+    methods = Catalog(GRID, guide, propagate=True).methods(names)
     assert [method.name for method in methods] == names
     assert all(isinstance(m, EngineMethod | GuidedMethod) and m.propagate for m in methods)
 
@@ -70,7 +73,7 @@ def test_every_weight_is_a_method_of_its_own(guide: str) -> None:
 
 
 def test_guided_and_unguided_methods_are_measured_side_by_side(guide: str, tmp_path: Path) -> None:
-    methods = make_methods(["gls+", "beacon", "beacon-gls+"], GRID, guide=guide)
+    methods = Catalog(GRID, guide).methods(["gls+", "beacon", "beacon-gls+"])
     rows = evaluated(tmp_path / "run", network_of(GRID), methods)
     assert [row["method"] for row in rows] == ["beacon"] * 4 + ["beacon-gls+"] * 4 + ["gls+"] * 4
     first = [
@@ -81,9 +84,26 @@ def test_guided_and_unguided_methods_are_measured_side_by_side(guide: str, tmp_p
 
 def test_guided_methods_need_a_guide_of_this_model(guide: str) -> None:
     with pytest.raises(UsageError, match="beacon needs a guide; give its folder after the queries"):
-        make_methods(["beacon"], GRID)
+        Catalog(GRID).methods(["beacon"])
     with pytest.raises(ModelError, match="this guide is for another model"):
-        make_methods(["beacon"], ising_grid(4, 4, seed=2), guide=guide)
+        Catalog(ising_grid(4, 4, seed=2), guide).methods(["beacon"])
+
+
+def test_strategies_solvers_and_methods_are_taken_as_they_are() -> None:
+    own = EngineMethod("my own", Greedy())
+    methods = Catalog(GRID, propagate=True).methods([GlsPlus(), find_peer("brute-force"), own, "auto"])
+    assert [method.name for method in methods] == ["gls+", "brute-force", "my own", "auto"]
+    assert isinstance(methods[0], EngineMethod)
+    assert methods[0].propagate
+    assert isinstance(methods[1], PeerMethod)
+    assert methods[2] is own
+
+
+def test_two_methods_of_one_name_and_other_things_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"two methods are called 'gls\+'; give one another name"):
+        Catalog(GRID).methods(["gls+", GlsPlus(penalty_weight=2.0)])
+    with pytest.raises(UsageError, match="expected a method: a name, a strategy or a solver; found 3"):
+        Catalog(GRID).methods([3])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(

@@ -9,24 +9,24 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
-from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.guided_method import GuidedMethod
-from beacon.evaluation.method import Budget, Query, Run, uniform_start
+from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
+from beacon.evaluation.method import Budget, Query, Run
 from beacon.guide.trivial import OracleGuide
 from beacon.guided.use import GuideUse
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.solve import solve
+from beacon.runner.start import random_start
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import GlsPlus
+from beacon.solver import solve
+from beacon.strategies.gls import GlsPlus
 from tests.evaluation.helpers import network_of, small_network
-from tests.runner.test_guided_batch import CountingGuide
+from tests.runner.test_in_step import CountingGuide
 
 NETWORK = small_network()
 EVEN = GuideUse("random", weight=0.7, refresh=40)
 
 
 def queries(count: int) -> list[Query]:
-    starts = [uniform_start(NETWORK.model, {0: 1}, k, seed=0) for k in range(count)]
+    starts = [random_start(NETWORK.model, {0: 1}, seed=k) for k in range(count)]
     return [Query(k, {0: 1}, start) for k, start in enumerate(starts)]
 
 
@@ -120,24 +120,13 @@ def test_a_search_that_is_proved_optimal_ends_the_wait() -> None:
 
 def test_the_clock_of_a_query_counts_its_share_of_every_scoring(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(0, 10**6, 8))  # whatever lies between two looks at this clock takes 8 seconds
-    monkeypatch.setattr("beacon.runner.guided_batch.perf_counter", lambda: next(times))
+    monkeypatch.setattr("beacon.runner.in_step.perf_counter", lambda: next(times))
     method, _ = guided(EVEN)
     found = run(method, 4, Budget(steps=(100,)))[0]
     assert found.setup_seconds == 8 / 4
     assert 3 * 8 / 4 < found.seconds < 3 * 8 / 4 + 1
     later = found.trace.seconds[found.trace.steps > 0]
     assert ((later > 2 * 8 / 4) & (later < 4 * 8 / 4 + 1)).all()
-
-
-def test_a_walk_follows_the_very_search_that_is_measured() -> None:
-    method, guide = guided(replace(EVEN, refresh=3))
-    (query,) = queries(1)
-    states = [step.assignment.copy() for step in method.walk(NETWORK, query, 0, 40)]
-    assert len(states) == 40
-    assert guide.asked == [1] * 14
-    scores = [NETWORK.model.log_score(state) for state in [query.start, *states]]
-    ((_, found),) = method.run(NETWORK, [query], Budget(steps=(40,)), 0, 1)
-    assert [found.trace.best_at(k) for k in range(41)] == pytest.approx(np.maximum.accumulate(scores))
 
 
 def test_batches_of_no_query_are_refused() -> None:

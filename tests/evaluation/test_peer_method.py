@@ -3,37 +3,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.evaluation.method import Budget
 from beacon.evaluation.peer_method import PeerMethod
 from beacon.model.graphical_model import GraphicalModel
+from beacon.peers.peer import PeerAnswer
 from tests.evaluation.helpers import evaluated, small_network
-
-
-@dataclass(frozen=True)
-class FakeAnswer:
-    assignment: NDArray[np.int64] | None
-    proved_optimal: bool
-    seconds: float
 
 
 @dataclass(frozen=True)
 class FakePeer:
     """Always the evidence with zeros elsewhere, after so many seconds; or nothing."""
 
+    name: ClassVar[str] = "fake"
     seconds: float
     proved: bool = False
     finds: bool = True
 
-    def solve(self, model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> FakeAnswer:
+    def solve(self, model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> PeerAnswer:
         values = np.zeros(model.num_variables, dtype=np.int64)
         values[list(evidence)] = list(evidence.values())
-        return FakeAnswer(values if self.finds else None, self.proved, self.seconds)
+        return PeerAnswer(values if self.finds else None, 0.0, self.proved, self.seconds)
 
 
 def rows_of(tmp_path: Path, peer: FakePeer, *seconds: float) -> list[dict[str, object]]:
@@ -63,5 +58,5 @@ def test_no_answer_is_minus_infinity(tmp_path: Path) -> None:
 
 
 def test_a_solver_needs_a_time_limit(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="toulbar2 needs a time limit; add --time S"):
+    with pytest.raises(UsageError, match="toulbar2 needs a time limit; add a budget in seconds"):
         rows_of(tmp_path, FakePeer(1.0))

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
-from beacon.evaluation.method import Budget, Query, uniform_start
-from beacon.evaluation.protocol import Plan, evaluate_network, queries_digest, queries_of, remaining
+from beacon.evaluation.method import Budget, Query
+from beacon.evaluation.protocol import Plan, evaluate_network, queries_of
 from beacon.evaluation.records import record_store
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.solve import solve
+from beacon.runner.start import random_start
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve
 from tests.evaluation.helpers import (
     engine_methods,
     evaluated,
@@ -36,14 +37,14 @@ def test_all_methods_begin_at_the_same_start(tmp_path: Path) -> None:
         assert first == pytest.approx([network.model.log_score(query.start)] * 4)
 
 
-def test_starts_are_uniform_keep_the_evidence_and_depend_on_query_and_seed() -> None:
+def test_starts_are_uniform_keep_the_evidence_and_depend_on_evidence_and_seed() -> None:
     model = GraphicalModel.from_tables([2, 3, 5, 2], [])
-    starts = np.array([uniform_start(model, {3: 1}, query, seed=8) for query in range(3000)])
+    starts = np.array([random_start(model, {3: 1}, seed) for seed in range(3000)])
     assert (starts[:, 3] == 1).all()
     for variable, size in ((0, 2), (1, 3), (2, 5)):
         assert np.bincount(starts[:, variable]) / 3000 == pytest.approx([1 / size] * size, abs=0.04)
-    assert (uniform_start(model, {}, 7, 1) == uniform_start(model, {}, 7, 1)).all()
-    assert any((uniform_start(model, {}, q, 1) != uniform_start(model, {}, q, 2)).any() for q in range(5))
+    assert (random_start(model, {}, 7) == random_start(model, {}, 7)).all()
+    assert any((random_start(model, {}, q)[:3] != random_start(model, {3: 1}, q)[:3]).any() for q in range(5))
 
 
 def test_scores_at_step_budgets_are_those_of_a_plain_search(tmp_path: Path) -> None:
@@ -126,17 +127,10 @@ def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     with record_store(tmp_path) as store:
         evaluate_network(network, queries, methods, plan, store, seen.append)
         store.flush()
-        assert remaining("grid", methods, plan, len(queries), store.keys()) == 0
         evaluate_network(network, queries, methods, plan, store, seen.append)
-        more = engine_methods("greedy", "gls+")
-        assert remaining("grid", more, plan, len(queries), store.keys()) == len(queries)
-    assert len(seen) == len(queries)
-
-
-def test_queries_have_a_digest_of_their_own() -> None:
-    network = small_network()
-    assert queries_digest(some_queries(network)) == queries_digest(some_queries(network))
-    assert queries_digest(some_queries(network)) != queries_digest(some_queries(network, 5))
+        assert len(seen) == len(queries)
+        evaluate_network(network, queries, engine_methods("greedy", "gls+"), plan, store, seen.append)
+    assert seen[len(queries) :] == ["grid, gls+"] * len(queries)
 
 
 @pytest.mark.parametrize(

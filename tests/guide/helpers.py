@@ -10,8 +10,8 @@ from beacon.guided.guide import States
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
-from beacon.runner.solve import solve_many
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve_many
 
 MIXED = GraphicalModel.from_tables(
     [2, 3, 1, 4, 2],

@@ -97,6 +97,7 @@ class TestIndependenceOfWorkers:
     def test_any_number_of_jobs_gives_the_same(self, model, queries, collected):
         assert are_equal(collect(model, queries, QUICK, seed=5, jobs=3), collected)
 
+    @pytest.mark.slow
     def test_a_dask_cluster_gives_the_same(self, model, queries, collected):
         distributed = pytest.importorskip("distributed")
         with (

@@ -92,7 +92,7 @@ class TestResumption:
 
     def test_a_folder_that_cannot_be_made_is_reported(self, model, queries, tmp_path):
         (tmp_path / "t.parquet.parts").write_text("in the way")
-        with pytest.raises(BeaconError, match=r"cannot write .*t\.parquet\.parts: file exists"):
+        with pytest.raises(BeaconError, match=r"cannot write .*t\.parquet\.parts: it is a file"):
             collect(model, queries, QUICK, path=tmp_path / "t.parquet")
 
 

@@ -13,8 +13,8 @@ from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
-from beacon.runner.solve import solve_many
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve_many
 from tests.learn.collecting import QUICK
 
 

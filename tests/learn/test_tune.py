@@ -26,10 +26,10 @@ from beacon.learn.tune import (
 )
 from beacon.model.families import ising_grid
 from beacon.query.query_set import QuerySet, sample_queries
-from beacon.runner.guided_batch import GuidedBatch
-from beacon.runner.solve import solve, solve_many
+from beacon.runner.in_step import GuidedBatch
 from beacon.runner.start import random_start
 from beacon.runner.stop import MaxSteps
+from beacon.solver import solve, solve_many
 from tests.guide.helpers import random_weights
 
 GRID = ising_grid(8, 8, seed=4)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from beacon.evaluation.results import Results
+from beacon.evaluation.evaluation import Evaluation
 from beacon.report.contents import Report, make_report
 from beacon.report.html import as_html
 from tests.report.helpers import toy_evaluation
@@ -27,4 +27,4 @@ def toy_page(toy_report: Report) -> str:
 @pytest.fixture(scope="session")
 def toy_report(toy_folder: Path) -> Report:
     """The report of that evaluation."""
-    return make_report(Results.load(toy_folder), toy_folder)
+    return make_report(Evaluation.load(toy_folder))

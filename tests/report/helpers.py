@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluation.drift_records import DriftTask, best_references, drift_store
-from beacon.evaluation.guided_method import GuidedMethod
-from beacon.evaluation.method import Budget, Method, Network
+from beacon.evaluation.engine_method import GuidedMethod
+from beacon.evaluation.method import Budget, Method, Network, settings_of_method
 from beacon.evaluation.peer_method import PeerMethod
-from beacon.evaluation.protocol import Plan, evaluate_network, follow_network
+from beacon.evaluation.protocol import Plan, evaluate_network
 from beacon.evaluation.records import record_store
 from beacon.evaluation.run_file import new_run, new_session, save_run
 from beacon.guide.trivial import UniformGuide
 from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
 from beacon.model.graphical_model import GraphicalModel
-from beacon.strategies.strategy import GlsPlus, Greedy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
 from tests.evaluation.helpers import engine_methods, network_of, some_queries
 from tests.evaluation.test_peer_method import FakePeer
 
@@ -50,20 +50,16 @@ def toy_methods(network: Network) -> list[Method]:
 
 def toy_evaluation(folder: Path) -> None:
     """Fill a folder with the results of the toy evaluation."""
-    plan = Plan(Budget((20, 100), (0.002, 0.004)), (0, 1), drift_steps=60)
+    plan = Plan(Budget((20, 100), (0.002, 0.004)), (0, 1))
     run = new_run({"steps": [20, 100], "seconds": [0.002, 0.004], "seeds": [0, 1]})
-    store, drift = record_store(folder), drift_store(folder)
+    store = record_store(folder)
     for name, model in toy_models().items():
         network, methods = network_of(model, name), toy_methods(network_of(model, name))
         queries = some_queries(network, 3)
         evaluate_network(network, queries, methods, plan, store, lambda what: None)
-        store.flush()
-        task = DriftTask(drift, best_references(name, store.rows()))
-        follow_network(network, queries, methods, plan, task, lambda what: None)
         run["networks"][name] = _facts(network)
-        run["methods"] |= {method.name: method.settings() for method in methods}
+        run["methods"] |= {method.name: settings_of_method(method) for method in methods}
     store.merge()
-    drift.merge()
     run["networks"]["grid"] |= {"short_name": "Grid4", "published": PUBLISHED, "guide": {"history": HISTORY}}
     run["networks"]["family"]["stands_in_for"] = "a larger family"
     run["missing"] = [{"name": "lost", "file": "lost.uai", "source": "nowhere@0:lost.uai"}]

@@ -18,7 +18,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "plot_anytime": lambda **ax: beacon.plot_anytime(np.array([10, 100]), {"a": ROWS}, {"a": "C0"}, **ax),
     "plot_win_heatmap": lambda **ax: beacon.plot_win_heatmap(ROWS, ["r", "s"], ["10", "100"], **ax),
     "plot_weights": lambda **ax: beacon.plot_weights([10, 100], {"a": ROWS, "b": ROWS}, "a", **ax),
-    "plot_shares": lambda **ax: beacon.plot_shares(["r"], {"a": [0.7]}, {"a": "C0"}, **ax),
     "plot_history": lambda **ax: beacon.plot_history([{"loss": 0.5}, {"loss": 0.4}], **ax),
 }
 

@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
 from beacon.engine.limits import TARGET, Limits
 from beacon.errors import UsageError
 from beacon.model import families
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
-from beacon.runner.solve import solve
 from beacon.runner.stop import (
     DEFAULT_STOP,
     MaxRuntime,
@@ -30,7 +29,11 @@ from beacon.runner.stop import (
     check_bounded,
     stop_or_default,
 )
-from beacon.strategies.strategy import GlsPlus, Greedy, Strategy
+from beacon.solver import solve
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.gls.kernel import GlsState
+from beacon.strategies.greedy import Greedy
+from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import new_search
 
 GRID = families.ising_grid(rows=5, columns=5, wrap=True, seed=2)  # frustrated: its optimum is not proved
@@ -252,7 +255,7 @@ def test_without_a_stop_a_search_ends_after_a_second() -> None:
 class Watched(GlsPlus):
     """GLS+ that only notes what its kernel would be given."""
 
-    def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
+    def advance(self, model: FlatModel, core: CoreState, own: GlsState, limits: Limits) -> int:
         SEEN.append(limits)
         return TARGET
 

@@ -16,7 +16,8 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
 from beacon.runner.trace import Trace
-from beacon.strategies.strategy import STRATEGIES, GlsPlus, make_strategy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.strategy import STRATEGIES, make_strategy
 from tests.engine.helpers import new_search, small_models, some_evidence
 from tests.small_strategies import small_models as random_models
 

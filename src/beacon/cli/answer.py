@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from beacon.cli.console import one_line, say, say_table, warn
+from beacon.cli.console import one_line, say, say_json, say_table, warn
 from beacon.cli.progress import ProgressBar
-
-if TYPE_CHECKING:
-    from beacon.model.graphical_model import GraphicalModel
-    from beacon.runner.result import Result
+from beacon.formats import write_solution
+from beacon.model.evidence import describe_impossible, impossible_factor
+from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.result import Result
+from beacon.runner.search import Search
 
 MOST_LINES = 40
+TRACE_COLUMNS = ("steps", "seconds", "scores", "zero_factors")
 
 
 class Output(NamedTuple):
@@ -59,9 +62,8 @@ def _say_values(rows: list[tuple[str, str]], show_all: bool) -> None:
 def _say_trace(result: Result, show_all: bool) -> None:
     trace = result.trace
     say(f"\n{'step':>12}  {'seconds':>9}  {'zeros':>6}  score")
-    columns = (trace.steps, trace.seconds, trace.zero_factors, trace.scores)
-    rows = list(zip(*(column.tolist() for column in columns), strict=True))
-    for step, seconds, zeros, score in rows if show_all else rows[-MOST_LINES:]:
+    rows = list(zip(*(getattr(trace, name).tolist() for name in TRACE_COLUMNS), strict=True))
+    for step, seconds, score, zeros in rows if show_all else rows[-MOST_LINES:]:
         say(f"{step:>12,}  {seconds:>9.4f}  {zeros:>6}  {score:.6f}")
     if len(rows) > MOST_LINES and not show_all:
         say(f"… and {len(rows) - MOST_LINES:,} more before these; --all lists them")
@@ -80,23 +82,45 @@ def as_json(result: Result, with_trace: bool) -> dict[str, Any]:
     """One result of ``beacon solve --json``."""
     if not with_trace:
         return result.to_dict()
-    trace = result.trace
-    columns = {
-        "steps": trace.steps,
-        "seconds": trace.seconds,
-        "scores": trace.scores,
-        "zero_factors": trace.zero_factors,
-    }
-    return result.to_dict() | {"trace": {name: column.tolist() for name, column in columns.items()}}
+    columns = {name: getattr(result.trace, name).tolist() for name in TRACE_COLUMNS}
+    return result.to_dict() | {"trace": columns}
 
 
 def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: str = "") -> None:
     """Warn of evidence that a single factor rules out."""
-    from beacon.model.evidence import describe_impossible, impossible_factor  # noqa: PLC0415
-
     factor = impossible_factor(model, evidence) if model.zero_fraction else None
     if factor is not None:
         warn(query + describe_impossible(model, factor, evidence))
+
+
+def solve_one(run: Callable[..., list[Result]], output: Output, work: str) -> None:
+    """Show how the search goes, then what it found."""
+    with ProgressBar(work, None, output.quiet) as bar:
+
+        def show(search: Search) -> None:
+            bar.describe(f"best score {search.best_score:.4f}, {search.best_zeros} zero factors")
+
+        (result,) = run(on_improvement=show)
+    if output.json:
+        say_json(as_json(result, output.trace))
+    else:
+        say_answer(result, output.trace, output.show_all)
+    for file in output.files:
+        write_solution(file, result.assignment)
+
+
+def solve_all(run: Callable[..., list[Result]], count: int, output: Output) -> None:
+    """Report each result as it comes."""
+    with ProgressBar("queries (Ctrl-C keeps the best)", count, output.quiet) as bar:
+        answers = ManyAnswers(bar, output)
+        results = run(on_result=answers.hear)
+        for query, result in enumerate(results):  # those that Ctrl-C left unheard
+            answers.hear(query, result)
+    for query, result in enumerate(results):
+        if result.zero_factors and not output.quiet:
+            warn_if_impossible(result.model, result.evidence, f"query {query}: ")
+    if output.json:
+        say_json({"results": [as_json(result, output.trace) for result in results]})
 
 
 class ManyAnswers:
@@ -116,17 +140,10 @@ class ManyAnswers:
         self._heard.add(query)
         self._waiting[query] = result
         if self._output.files:
-            write_answer(self._output.files[query], result)
+            write_solution(self._output.files[query], result.assignment)
         while self._next in self._waiting:
             line = result_line(self._next, self._waiting.pop(self._next))
             if not self._output.json:
                 self._bar.say(line)
             self._next += 1
-        self._bar.advance()
-
-
-def write_answer(path: Path, result: Result) -> None:
-    """Write a solution file."""
-    from beacon.formats import write_solution  # noqa: PLC0415
-
-    write_solution(path, result.assignment)
+        self._bar.reach(len(self._heard))

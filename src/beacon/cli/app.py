@@ -1,4 +1,4 @@
-"""The verbs, put together."""
+"""The command ``beacon``."""
 
 from __future__ import annotations
 
@@ -7,22 +7,6 @@ from typing import Annotated
 import typer
 
 from beacon import __version__
-from beacon.cli import (
-    check,
-    collect,
-    convert,
-    demo,
-    evaluate,
-    generate,
-    info,
-    queries,
-    report,
-    run,
-    solve,
-    train,
-    tune,
-    uai,
-)
 from beacon.cli.console import say
 from beacon.cli.errors import WRONG_USE, BeaconGroup
 from beacon.cli.options import SWITCH
@@ -63,22 +47,3 @@ def beacon(
     if context.invoked_subcommand is None:
         say(context.get_help())
         raise typer.Exit(WRONG_USE)
-
-
-for verb in (
-    info.info,
-    solve.solve,
-    check.check,
-    convert.convert,
-    generate.generate,
-    queries.queries,
-    collect.collect,
-    train.train,
-    tune.tune,
-    evaluate.evaluate,
-    report.report,
-    run.run,
-    uai.uai,
-    demo.demo,
-):
-    app.command()(verb)

@@ -11,7 +11,7 @@ import typer
 from beacon.cli.console import say_json, say_table
 from beacon.cli.errors import FAILED
 from beacon.cli.evidence import read_query
-from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, at_least
+from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, argument, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,20 +24,12 @@ MOST_NAMED = 10
 
 def check(
     model_file: ModelFile,
-    evidence_file: Annotated[
-        str, typer.Argument(metavar="EVID", help="Evidence file, or - if there is no evidence file.")
-    ],
-    solution_file: Annotated[str, typer.Argument(metavar="SOLUTION", help="Solution file (MPE).")],
+    evidence_file: Annotated[str, argument("EVID", "Evidence file, or - if there is no evidence file.")],
+    solution_file: Annotated[str, argument("SOLUTION", "Solution file (MPE).")],
     *,
     evidence: EvidenceItems = None,
     query: Annotated[
-        int | None,
-        typer.Option(
-            "--query",
-            metavar="N",
-            callback=at_least(0),
-            help="Which query of an evidence file of several: 0, 1, …",
-        ),
+        int | None, option("--query N", "Which query of an evidence file of several: 0, 1, …", low=0)
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -54,10 +46,7 @@ def check(
     observed = read_query(model, evidence_file, evidence or [], query)
     assignment = read_solution(solution_file, model)
     findings = check_solution(model, observed, assignment)
-    if json:
-        say_json(findings)
-    else:
-        say_table(_described(findings))
+    say_json(findings) if json else say_table(_described(findings))
     if not findings["evidence_kept"]:
         raise typer.Exit(FAILED)
 

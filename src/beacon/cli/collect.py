@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from beacon.cli import collect_options as options
 from beacon.cli.console import note, one_line, say, say_json
-from beacon.cli.kernels import load_kernels
-from beacon.cli.options import Json, ModelFile, Quiet, Seed
+from beacon.cli.flags import flags
+from beacon.cli.options import OUTPUT, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, option
 from beacon.cli.outputs import check_writable
 from beacon.cli.progress import ProgressBar
+from beacon.learn.collect import CollectSettings
+from beacon.learn.teacher import TeacherSettings
 
-if TYPE_CHECKING:
-    from beacon.learn.trajectories import Trajectories
+Out = Annotated[
+    str | None,
+    option("-o --out T.parquet", "File to write (Parquet); default: trajectories.parquet beside Q.", OUTPUT),
+]
 
-DEFAULT_NAME = "trajectories.parquet"
 
-
+@flags(
+    "teacher",
+    TeacherSettings,
+    "References",
+    method="--teacher NAME",
+    steps="--teacher-steps N",
+    seconds="--teacher-time S",
+    runs="--teacher-runs K",
+)
+@flags("walks", CollectSettings, "Trajectories", "--steps N", "--restart-interval N")
 def collect(
     model_file: ModelFile,
-    query_file: options.QueryFile,
+    query_file: QueryFile,
     *,
-    out: options.TrajectoriesOut = None,
-    teacher: options.Method = "auto",
-    teacher_steps: options.TeacherSteps = None,
-    teacher_time: options.TeacherTime = None,
-    teacher_runs: options.TeacherRuns = 1,
-    steps: options.WalkSteps = 2000,
-    restart_interval: options.RestartInterval = None,
-    jobs: options.Jobs = None,
+    teacher: TeacherSettings,
+    walks: CollectSettings,
+    out: Out = None,
+    jobs: Jobs = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -43,72 +51,53 @@ def collect(
     Example:  beacon collect alarm.bif alarm.parquet
     """
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.learn.collect import CollectSettings  # noqa: PLC0415
-    from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
+    from beacon.learn.collect import collect as collect_trajectories  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
 
-    settings = CollectSettings(
-        TeacherSettings(teacher, teacher_steps, teacher_time, teacher_runs), steps, restart_interval
-    )
-    target = out if out is not None else str(Path(query_file).parent / DEFAULT_NAME)
+    target = out if out is not None else str(Path(query_file).parent / "trajectories.parquet")
     check_writable(target, [model_file, query_file])
     model = read_model(model_file)
     queries = QuerySet.load(query_file, model)
-    load_teacher(teacher, quiet)
+    settings = replace(walks, teacher=teacher)
     began = perf_counter()
-    collected = collect_into(target, quiet, model, queries, settings, seed=seed, jobs=jobs)
-    summary = _summary(target, collected, perf_counter() - began)
-    if json:
-        say_json(summary)
-    else:
-        say(one_line(_in_words(summary)))
-
-
-def load_teacher(teacher: str, quiet: bool) -> None:
-    """Load the kernels that finding references takes."""
-    from beacon.strategies.strategy import Auto, GlsPlus  # noqa: PLC0415
-
-    load_kernels(GlsPlus() if teacher == "gls+" else Auto(), quiet)
-
-
-def collect_into(
-    target: str, quiet: bool, model: Any, queries: Any, settings: Any, **more: Any
-) -> Trajectories:
-    """Collect with a progress bar, and say how to go on if it is interrupted."""
-    from beacon.learn.collect import collect as collect_trajectories  # noqa: PLC0415
-
-    done_before = -1
-    with ProgressBar("queries (Ctrl-C keeps what is done)", len(queries), quiet) as bar:
-
-        def show(done: int, total: int) -> None:
-            nonlocal done_before
-            if done_before < 0 < done and not quiet:
-                note(f"going on where an earlier run stopped: {done:,} of {total:,} queries are done")
-            bar.advance(done - max(0, done_before))
-            done_before = done
-
-        try:
-            return collect_trajectories(model, queries, settings, path=target, on_progress=show, **more)
-        except KeyboardInterrupt:
-            if done_before > 0:
-                note(
-                    f"{done_before:,} of {len(queries):,} queries are done and kept in {target}.parts; "
-                    "the same command goes on from there"
-                )
-            raise
-
-
-def _summary(target: str, collected: Trajectories, seconds: float) -> dict[str, Any]:
-    return {
+    with _Progress(target, len(queries), quiet) as progress:
+        made = collect_trajectories(
+            model, queries, settings, seed=seed, jobs=jobs, path=target, on_progress=progress.hear
+        )
+    summary = {
         "out": target,
-        "queries": len(collected),
-        "runs": collected.flip_variables.shape[1],
-        "steps_per_run": collected.flip_variables.shape[2],
-        "mean_reference_score": float(collected.reference_scores.mean()) if len(collected) else None,
-        "impossible_references": int((collected.reference_zeros > 0).sum()),
-        "sources": dict(Counter(collected.sources).most_common()),
-        "seconds": seconds,
+        "queries": len(made),
+        "runs": made.flip_variables.shape[1],
+        "steps_per_run": made.flip_variables.shape[2],
+        "mean_reference_score": float(made.reference_scores.mean()) if len(made) else None,
+        "impossible_references": int((made.reference_zeros > 0).sum()),
+        "sources": dict(Counter(made.sources).most_common()),
+        "seconds": perf_counter() - began,
     }
+    say_json(summary) if json else say(one_line(_in_words(summary)))
+
+
+class _Progress(ProgressBar):
+    """Says what was done before, and after Ctrl-C what is kept."""
+
+    def __init__(self, target: str, total: int, quiet: bool) -> None:
+        super().__init__("queries (Ctrl-C keeps what is done)", total, quiet)
+        self._target, self._done, self._all = target, -1, total
+
+    def hear(self, done: int, total: int) -> None:
+        """How many queries are done: a callback for the library."""
+        if self._done < 0 < done:
+            self.note(f"going on where an earlier run stopped: {done:,} of {total:,} queries are done")
+        self._done = done
+        self.reach(done)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is KeyboardInterrupt and self._done > 0:
+            note(
+                f"{self._done:,} of {self._all:,} queries are done and kept in {self._target}.parts; "
+                "the same command goes on from there"
+            )
 
 
 def _in_words(summary: dict[str, Any]) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 NO_MARGIN = 10_000  # columns where no terminal sets a limit
+bars: list[Callable[[str], None]] = []
+"""How the progress bars that are shown print a line above themselves."""
 
 
 def make_streams_safe() -> None:
@@ -24,6 +27,11 @@ def make_streams_safe() -> None:
             setattr(sys, name, io.StringIO())
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def command_line() -> str:
+    """What was typed, for the record."""
+    return " ".join(["beacon", *sys.argv[1:]])
 
 
 def one_line(text: str) -> str:
@@ -37,8 +45,12 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print one line for the person at the terminal on stderr."""
-    print(f"beacon: {one_line(text)}", file=sys.stderr, flush=True)
+    """Print one line for the person at the terminal on stderr; above a progress bar, if there is one."""
+    line = f"beacon: {one_line(text)}"
+    if bars:
+        bars[-1](line)
+    else:
+        print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -52,6 +64,23 @@ def note_if_slow(text: str, seconds: float, quiet: bool = False) -> Iterator[Non
         yield
     finally:
         timer.cancel()
+
+
+class _Notes(logging.Handler):
+    """What the library logs, as notes; all but the note on compiling are warnings or say how it goes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        is_warning = record.levelno >= logging.WARNING and record.name != "beacon"
+        note(("warning: " if is_warning else "") + record.getMessage())
+
+
+def show_notes(quiet: bool) -> bool:
+    """Print what the library logs as notes, unless ``quiet``."""
+    logger = logging.getLogger("beacon")
+    logger.handlers, logger.propagate = [_Notes()], False
+    logger.setLevel(logging.CRITICAL if quiet else logging.WARNING)
+    return quiet
 
 
 def warn(text: str) -> None:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from beacon.cli.console import one_line, say, say_drawn
-from beacon.cli.options import OUTPUT, Quiet
+from beacon.cli.console import command_line, one_line, say
+from beacon.cli.options import OUTPUT, Quiet, option
 from beacon.cli.outputs import check_named
+from beacon.cli.progress import ProgressBar
 from beacon.errors import BeaconError
 
 if TYPE_CHECKING:
-    from beacon.evaluation.results import Kind, Results
+    from beacon.evaluation.evaluation import Evaluation, Kind
     from beacon.model.graphical_model import GraphicalModel
     from beacon.pipeline.settings import RunSettings
 
-MODEL_FILE, PICTURE = "clinic.bif", "demo.png"
+NAME, MODEL_FILE, PICTURE = "clinic", "clinic.bif", "demo.png"
 COUNT = 800
 TEACHER_STEPS = 20_000
 STEPS, SECONDS = (50, 200, 1000, 4000), (0.001, 0.003, 0.01, 0.03)
@@ -51,10 +51,7 @@ What to try next:
 
 def demo(
     *,
-    out: Annotated[
-        str,
-        typer.Option("-o", "--out", metavar="DIR", rich_help_panel=OUTPUT, help="Folder for what it makes."),
-    ] = "beacon-demo",
+    out: Annotated[str, option("-o --out DIR", "Folder for what it makes.", OUTPUT)] = "beacon-demo",
     quiet: Quiet = False,
 ) -> None:
     """Diagnose a patient with a bundled network, then learn from many: search with and without a guide.
@@ -64,10 +61,10 @@ def demo(
     Example:  beacon demo
     """
     from beacon.cli.demo_story import tell_story  # noqa: PLC0415
-    from beacon.cli.run import run_pipeline  # noqa: PLC0415
-    from beacon.evaluation.results import Results  # noqa: PLC0415
+    from beacon.cli.run import show_differences, stage_teller  # noqa: PLC0415
     from beacon.model.families import demo_model  # noqa: PLC0415
     from beacon.pipeline.pipeline import Job  # noqa: PLC0415
+    from beacon.pipeline.run import run_job  # noqa: PLC0415
     from beacon.report.budgets import write_picture  # noqa: PLC0415
 
     check_named(out)
@@ -75,45 +72,43 @@ def demo(
     _make_ready(folder, model)
     tell_story(model, quiet)
     say(LEARNING.format(count=COUNT, folder=one_line(out)))
-    job = Job(str(folder / MODEL_FILE), folder, demo_settings(), quiet=quiet)
-    stages = run_pipeline(job, redo=True, tell=lambda line: say(one_line(line)))
-    tuned = stages["tune"]["summary"].partition(": ")[2]
-    results = Results.load(folder)
+    with ProgressBar("", 0, quiet) as bar:
+        job = Job(model, NAME, folder, demo_settings(), command=command_line(), on_progress=bar.show)
+        made = run_job(job, redo=True, on_stage=stage_teller(bar))
+    results, best = made.evaluation, made.stages["tune"]["summary"].partition(": ")[2]
     write_picture(results, folder / PICTURE)
-    _show(results)
-    say(METHODS.format(best=tuned, log_zero=results.records[0].log_zero, words=in_words(results)))
-    places = {"model": folder / MODEL_FILE, "guide": folder / "guide"}
+    show_differences(results)
+    say(METHODS.format(best=best, log_zero=results.records[0].log_zero, words=in_words(results)))
+    places = {"model": folder / MODEL_FILE, "guide": made.guide}
     words = {name: one_line(str(place)) for name, place in places.items()}
-    say(NEXT.format(folder=one_line(out), page="report.html", picture=PICTURE, **words))
+    say(NEXT.format(folder=one_line(out), page=made.report.name, picture=PICTURE, **words))
 
 
 def demo_settings() -> RunSettings:
     """A run that takes about a minute."""
     from beacon.learn.collect import CollectSettings  # noqa: PLC0415
     from beacon.learn.teacher import TeacherSettings  # noqa: PLC0415
-    from beacon.learn.train import FastSettings  # noqa: PLC0415
     from beacon.learn.tune import TuneSettings  # noqa: PLC0415
-    from beacon.pipeline.settings import EvaluateSettings, RunSettings  # noqa: PLC0415
-    from beacon.query.query_set import QuerySettings  # noqa: PLC0415
+    from beacon.pipeline.settings import DEFAULT_EVALUATION, RunSettings  # noqa: PLC0415
 
     return RunSettings(
         count=COUNT,
-        queries=QuerySettings(),
-        collect=CollectSettings(TeacherSettings(steps=TEACHER_STEPS), steps=0),  # no walks: see the guide
+        collect=CollectSettings(
+            TeacherSettings(steps=TEACHER_STEPS), steps=0
+        ),  # the fast guide needs no walks
         preset="fast",
-        train=FastSettings(),
         tune=TuneSettings(seconds=(), steps=STEPS, queries=16),
-        evaluate=EvaluateSettings(steps=STEPS, seconds=SECONDS),
+        evaluate=replace(DEFAULT_EVALUATION, steps=STEPS, seconds=SECONDS),
     )
 
 
 def _make_ready(folder: Path, model: GraphicalModel) -> None:
     """Put the model into the folder; refuse one that holds anything but an earlier demo."""
-    from beacon.cli.evaluate import results_folder  # noqa: PLC0415
     from beacon.evaluation.run_file import FILE  # noqa: PLC0415
     from beacon.formats import read_model, write_model  # noqa: PLC0415
+    from beacon.io.files import make_folder  # noqa: PLC0415
 
-    results_folder(str(folder))
+    make_folder(folder)
     file = folder / MODEL_FILE
     others = sorted(name for name in os.listdir(folder) if name != MODEL_FILE and not name.startswith("."))
     is_demo = file.exists() and read_model(file).fingerprint == model.fingerprint
@@ -126,15 +121,7 @@ def _make_ready(folder: Path, model: GraphicalModel) -> None:
         write_model(model, file)
 
 
-def _show(results: Results) -> None:
-    from beacon.report.budgets import budget_table  # noqa: PLC0415
-    from beacon.report.tables import as_rich  # noqa: PLC0415
-
-    for kind in ("step", "second"):
-        say_drawn(as_rich(budget_table(results, results.networks[0], kind)))
-
-
-def in_words(results: Results) -> str:
+def in_words(results: Evaluation) -> str:
     """What the first and the last column say of gls+ without and with the guide."""
     from beacon.report.naming import amount  # noqa: PLC0415
     from beacon.report.tables import duration, written  # noqa: PLC0415

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from rich.table import Table
 
+from beacon.cli import patient as clinic
 from beacon.cli.console import say, say_drawn
-from beacon.cli.kernels import load_kernels
-from beacon.cli.options import DEFAULT_METHOD
+from beacon.cli.patient import NO, YES, Patient
 from beacon.cli.progress import ProgressBar
-from beacon.cli.search_settings import chosen_strategy
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from beacon.cli.patient import Patient
-    from beacon.model.graphical_model import GraphicalModel
-    from beacon.runner.result import Result
+from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.result import Result
+from beacon.runner.stop import MaxRuntime
+from beacon.solver import solve
 
 SEED = 3
-SEARCH_SECONDS = 1.0
+STOP = MaxRuntime(1.0)
 NUM_PRESENT, NUM_ABSENT = 10, 12
 
 INTRODUCTION = """\
@@ -30,26 +26,18 @@ Which diseases, and which values of all other unknowns, are together the most pr
 
 def tell_story(model: GraphicalModel, quiet: bool = False) -> None:
     """Simulate a patient, search for the explanation of what a doctor sees, and show it."""
-    from beacon.cli.patient import simulate_patient  # noqa: PLC0415
-    from beacon.runner.solve import solve  # noqa: PLC0415
-    from beacon.runner.stop import MaxRuntime  # noqa: PLC0415
-
-    patient = simulate_patient(model, SEED, NUM_PRESENT, NUM_ABSENT)
+    patient = clinic.simulate_patient(model, SEED, NUM_PRESENT, NUM_ABSENT)
     say(_introduction(patient))
-    strategy = chosen_strategy(DEFAULT_METHOD, None)
-    load_kernels(strategy, quiet)
-    with ProgressBar(f"searching for {SEARCH_SECONDS:g} s", None, quiet):
-        result = solve(patient.model, patient.evidence, strategy=strategy, stop=MaxRuntime(SEARCH_SECONDS))
+    with ProgressBar("searching", None, quiet):
+        result = solve(patient.model, patient.evidence, stop=STOP)
     say_drawn(_findings_table(patient), _diseases_table(result, patient))
     say(_conclusion(result, patient))
 
 
 def _introduction(patient: Patient) -> str:
-    from beacon.cli.patient import NO, YES, diseases_of, findings_of  # noqa: PLC0415
-
     return INTRODUCTION.format(
-        diseases=len(diseases_of(patient.model)),
-        findings=len(findings_of(patient.model)),
+        diseases=len(clinic.diseases_of(patient.model)),
+        findings=len(clinic.findings_of(patient.model)),
         variables=patient.model.num_variables,
         present=len(patient.seen(YES)),
         absent=len(patient.seen(NO)),
@@ -57,27 +45,21 @@ def _introduction(patient: Patient) -> str:
 
 
 def _findings_table(patient: Patient) -> Table:
-    from beacon.cli.patient import NO, YES  # noqa: PLC0415
-
     table = _table("What the doctor knows", "seen", "ruled out")
     table.add_row(_listed(patient.seen(YES)), _listed(patient.seen(NO)))
     return table
 
 
 def _diseases_table(result: Result, patient: Patient) -> Table:
-    from beacon.cli.patient import explained_findings  # noqa: PLC0415
-
     table = _table("The most probable explanation", "disease", "causes")
-    for disease, findings in explained_findings(result, patient).items():
+    for disease, findings in clinic.explained_findings(result, patient).items():
         table.add_row(_readable(disease) or "(no disease needed)", _listed(findings))
     return table
 
 
 def _conclusion(result: Result, patient: Patient) -> str:
-    from beacon.cli.patient import names_of_ill  # noqa: PLC0415
-
-    truth = names_of_ill(patient.model, patient.truth)
-    found = set(truth) & set(names_of_ill(patient.model, result.assignment))
+    truth = clinic.names_of_ill(patient.model, patient.truth)
+    found = set(truth) & set(clinic.names_of_ill(patient.model, result.assignment))
     speed = result.steps / max(result.seconds, 1e-9)
     return (
         f"The patient is simulated, so the truth is known: {_listed(truth)}.\n"
@@ -90,8 +72,6 @@ def _conclusion(result: Result, patient: Patient) -> str:
 
 
 def _table(title: str, *columns: str) -> Table:
-    from rich.table import Table  # noqa: PLC0415
-
     return Table(*columns, title=title, title_justify="left")
 
 

@@ -2,20 +2,64 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from beacon.cli.console import warn
+from beacon.errors import UsageError
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
 RESERVE_SECONDS, RESERVE_SHARE = 0.2, 0.01
 BYTES_PER_GIGABYTE = 10**9
+DEFAULT_SECONDS = 20.0
 LEAST_GIGABYTES = 0.5  # less, and a library that cannot get memory ends the process
+
+
+Number = TypeVar("Number", int, float)
+
+
+class Limits(NamedTuple):
+    """What the options say, or else the environment: the names of 2011 to 2016, then those of 2022."""
+
+    seconds: float
+    gigabytes: float | None
+    seed: int
+
+    @classmethod
+    def of_environment(cls, seconds: float | None, gigabytes: float | None, seed: int | None) -> Limits:
+        """Fill in what no option says."""
+        if seconds is None:
+            seconds = _variable("INF_TIME", float)
+        if seconds is None:
+            seconds = _variable("TIMESEC", float)
+        if gigabytes is None:
+            gigabytes = _variable("INF_MEMORY", float)
+        if gigabytes is None and (kilobytes := _variable("MEMKB", float)) is not None:
+            gigabytes = kilobytes / 1e6
+        if seed is None:
+            seed = _variable("INF_SEED", int)
+        return cls(DEFAULT_SECONDS if seconds is None else seconds, gigabytes, seed or 0)
+
+
+def _variable(name: str, kind: type[Number]) -> Number | None:
+    """A number from the environment; None if there is none."""
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        number = kind(text)
+    except ValueError:
+        number = kind(-1)
+    if not 0 <= number < math.inf:
+        wanted = "a whole number" if kind is int else "a number"
+        raise UsageError(f"the environment variable {name} must be {wanted} of at least 0; found {text!r}")
+    return number
 
 
 class TimeUpError(Exception):

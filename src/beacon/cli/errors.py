@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from beacon.cli.console import note, one_line
+from beacon.cli.verbs import VERBS, verb_command, verb_listed
 from beacon.errors import BeaconError, UsageError
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
@@ -20,6 +21,26 @@ MOST_TEXT = 800
 
 class BeaconGroup(TyperGroup):
     """The command ``beacon``: runs a verb and turns its errors into exit codes."""
+
+    _is_listing = False
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All verbs, in the order of a day's work."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A verb; in the list of all verbs, what is needed to list it."""
+        if cmd_name not in VERBS:
+            return None
+        return verb_listed(cmd_name) if self._is_listing else verb_command(cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs without loading them."""
+        self._is_listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._is_listing = False
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run and leave the process (``SystemExit``), as commands of the shell do."""

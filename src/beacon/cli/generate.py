@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from beacon.cli.console import one_line, say, say_json
-from beacon.cli.options import SWITCH, Json, Quiet, Seed
+from beacon.cli.options import Json, Quiet, Seed, argument, option
 from beacon.cli.outputs import check_writable
-from beacon.cli.settings import closest, parse_settings, settings_of, written
 from beacon.errors import UsageError
+from beacon.io.settings import Setting, as_text, check_known, items_to_settings, settings_of
 
 
 def generate(
-    family: Annotated[
-        str | None, typer.Argument(metavar="FAMILY", help="Family of models; see --list.")
-    ] = None,
+    family: Annotated[str | None, argument("FAMILY", "Family of models; see --list.")] = None,
     *,
-    out: Annotated[
-        str | None, typer.Option("-o", "--out", metavar="OUT", help="File to write; a .bif file keeps names.")
-    ] = None,
+    out: Annotated[str | None, option("-o --out OUT", "File to write; a .bif file keeps names.")] = None,
     seed: Seed = 0,
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the family; may be repeated."),
+        list[str] | None, option("--set KEY=VALUE", "A setting of the family; may be repeated.")
     ] = None,
-    show_list: Annotated[
-        bool, typer.Option("--list", metavar=SWITCH, help="List the families, their settings and defaults.")
-    ] = False,
+    show_list: Annotated[bool, option("--list", "List the families, their settings and defaults.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -40,15 +31,14 @@ def generate(
     from beacon.model.families import FAMILIES  # noqa: PLC0415
 
     if show_list:
-        say_json(_families()) if json else list_families()
+        _list_families(json)
         return
     if family is None or out is None:
         raise UsageError("expected a family and -o OUT; `beacon generate --list` shows the families")
-    if family not in FAMILIES:
-        raise UsageError(f"no family is called {family!r}; {closest(family, list(FAMILIES))}")
+    check_known(family, list(FAMILIES), f"no family is called {family!r}")
     check_writable(out)
     make = FAMILIES[family]
-    model = make(**({"seed": seed} | parse_settings(settings or [], settings_of(make))))
+    model = make(**({"seed": seed} | items_to_settings(settings or [], settings_of(make))))
     write_model(model, out)
     if json:
         size = {"variables": model.num_variables, "factors": model.num_factors}
@@ -57,23 +47,19 @@ def generate(
         say(one_line(f"wrote {out}: {model.num_variables:,} variables, {model.num_factors:,} factors"))
 
 
-def _families() -> dict[str, dict[str, Any]]:
-    """Each family's settings and their defaults."""
+def _list_families(json: bool) -> None:
+    """Print each family with what it is and its settings; the seed has an option of its own."""
     from beacon.model.families import FAMILIES  # noqa: PLC0415
 
-    return {
-        name: {known.name: known.default for known in settings_of(make).values() if known.name != "seed"}
+    known: dict[str, list[Setting]] = {
+        name: [setting for setting in settings_of(make).values() if setting.name != "seed"]
         for name, make in FAMILIES.items()
     }
-
-
-def list_families() -> None:
-    """Print each family with what it is and its settings."""
-    from beacon.model.families import FAMILIES  # noqa: PLC0415
-
-    for name, make in FAMILIES.items():
-        summary = (make.__doc__ or "").partition("\n")[0].replace("``", "")
-        say(f"{name}: {summary}")
-        for setting in settings_of(make).values():
-            if setting.name != "seed":  # has an option of its own
-                say(f"    --set {setting.name}={written(setting.default)}")
+    if json:
+        listed: dict[str, Any] = {name: {s.name: s.default for s in own} for name, own in known.items()}
+        say_json(listed)
+        return
+    for name, own in known.items():
+        say(f"{name}: {(FAMILIES[name].__doc__ or '').partition(chr(10))[0].replace('``', '')}")
+        for setting in own:
+            say(f"    --set {setting.name}={as_text(setting.default)}")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from beacon.cli.console import one_line, say, say_json, say_table
-from beacon.cli.options import DEFAULT_COUNT, SWITCH, Json, ModelFile, Quiet
+from beacon.cli.options import Json, ModelFile, Quiet, option
 from beacon.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -20,15 +18,12 @@ def info(
     model_file: ModelFile,
     *,
     json: Json = False,
-    variables: Annotated[
-        bool, typer.Option("--variables", metavar=SWITCH, help="List the variables and their values, too.")
-    ] = False,
+    variables: Annotated[bool, option("--variables", "List the variables and their values, too.")] = False,
     timing: Annotated[
         bool,
-        typer.Option(
+        option(
             "--timing/--no-timing",
-            metavar=SWITCH,
-            help="Measure what a step costs and whether a guide would be worth its training (2 s).",
+            "Measure what a step costs and whether a guide would be worth its training (2 s).",
         ),
     ] = True,
     quiet: Quiet = False,
@@ -37,54 +32,24 @@ def info(
 
     Example:  beacon info alarm.bif --variables
     """
+    from beacon.evaluation.model_facts import measured_facts, model_facts  # noqa: PLC0415
     from beacon.formats import read_model  # noqa: PLC0415
+    from beacon.io.settings import default_of  # noqa: PLC0415
+    from beacon.query.query_set import sample_queries  # noqa: PLC0415
 
     model = read_model(model_file)
-    facts = gather_facts(model)
-    facts |= _measured(model, quiet) if timing else {"seconds_per_1000_steps": None, "training": None}
+    facts = model_facts(model) | {"seconds_per_1000_steps": None, "training": None}
+    if timing:
+        with ProgressBar("measuring", None, quiet):
+            facts |= measured_facts(model, default_of(sample_queries, "count"))
     if json:
-        say_json(facts | (_variables(model) if variables else {}))
+        listed = {"names": list(model.names), "labels": [list(values) for values in model.labels]}
+        say_json(facts | (listed if variables else {}))
         return
     say_table([("model", model_file), *_described(facts)])
     if variables:
         say("")
         _list_variables(model)
-
-
-def gather_facts(model: GraphicalModel) -> dict[str, Any]:
-    """All that can be told without searching."""
-    from beacon.model.bayes import child_of_factors  # noqa: PLC0415
-
-    return {
-        "variables": model.num_variables,
-        "single_valued": int((model.domain_sizes == 1).sum()),
-        "factors": model.num_factors,
-        "max_domain": model.max_domain,
-        "max_scope": model.max_scope,
-        "entries": model.num_entries,
-        "table_bytes": 8 * model.num_entries,
-        "zero_fraction": model.zero_fraction,
-        "bayesian_network": child_of_factors(model) is not None,
-        "width_bound": model.width_bound,
-        "fingerprint": model.fingerprint,
-    }
-
-
-def _measured(model: GraphicalModel, quiet: bool) -> dict[str, Any]:
-    """What takes a search to tell."""
-    from beacon.cli.kernels import load_kernels  # noqa: PLC0415
-    from beacon.cli.timing import seconds_per_1000_steps  # noqa: PLC0415
-    from beacon.learn.prospect import prospect_of  # noqa: PLC0415
-    from beacon.strategies.strategy import Auto, GlsPlus  # noqa: PLC0415
-
-    load_kernels(GlsPlus(), quiet)
-    load_kernels(Auto(), quiet)
-    with ProgressBar("measuring", None, quiet):
-        prospect = prospect_of(model, DEFAULT_COUNT)
-        return {
-            "seconds_per_1000_steps": seconds_per_1000_steps(model, GlsPlus()),
-            "training": prospect.to_dict() if prospect else None,
-        }
 
 
 def _described(facts: dict[str, Any]) -> list[tuple[str, str]]:
@@ -101,12 +66,8 @@ def _described(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("fingerprint", facts["fingerprint"]),
     ]
     if cost is not None:
-        rows.append(
-            (
-                "search cost",
-                f"{1000 * cost:.2g} ms for 1,000 gls+ steps, {_rounded(1000 / cost)} steps a second",
-            )
-        )
+        speed = f"{float(f'{1000 / cost:.2g}'):,.0f} steps a second"  # 0.1 s measure no more than two digits
+        rows.append(("search cost", f"{1000 * cost:.2g} ms for 1,000 gls+ steps, {speed}"))
     if facts["training"] is not None:
         rows += _training(facts["training"])
     return rows
@@ -123,18 +84,9 @@ def _training(training: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _rounded(number: float) -> str:
-    """To two digits: a measurement of 0.1 s says no more."""
-    return f"{float(f'{number:.2g}'):,.0f}"
-
-
 def _size(num_bytes: int) -> str:
     power = min(3, max(0, num_bytes.bit_length() - 1) // 10)
     return f"{num_bytes / 1024**power:,.4g} {('bytes', 'KiB', 'MiB', 'GiB')[power]}"
-
-
-def _variables(model: GraphicalModel) -> dict[str, Any]:
-    return {"names": list(model.names), "labels": [list(values) for values in model.labels]}
 
 
 def _list_variables(model: GraphicalModel) -> None:

@@ -7,24 +7,38 @@ from typing import Annotated, Any
 
 import typer
 
+from beacon.cli.console import show_notes
 from beacon.errors import UsageError
-
-DEFAULT_METHOD = "auto"
-DEFAULT_SECONDS = 1.0
-DEFAULT_COUNT = 1000  # queries to learn from
 
 SEARCH, QUERY, LIMITS, OUTPUT, GUIDE = "Search", "Query", "Limits", "Output", "Guide"  # panels of the help
 SWITCH = ""  # metavar of an option without a value: the help would say <bool> and seem to ask for one
 
 
-def at_least(low: float, most: float | None = None) -> Callable[[typer.CallbackParam, Any], Any]:
+def argument(metavar: str, help: str) -> Any:
+    """An argument."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
+def option(
+    spelled: str,
+    help: str,
+    panel: str | None = None,
+    low: float | None = None,
+    callback: Callable[..., Any] | None = None,
+) -> Any:
+    """An option, spelled as it is typed: ``--out -o FILE``; ``low`` is the least number that it takes."""
+    names = [word for word in spelled.split() if word.startswith("-")]
+    (metavar,) = [word for word in spelled.split() if not word.startswith("-")] or [SWITCH]
+    check = at_least(low) if low is not None else callback
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, callback=check)
+
+
+def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
     """A check of an option that is a number; nan fails it, too."""
 
     def check(option: typer.CallbackParam, value: Any) -> Any:
         if value is not None and not value >= low:
             raise UsageError(f"{option.opts[0]} must be at least {low}; found {value}")
-        if value is not None and most is not None and not value <= most:
-            raise UsageError(f"{option.opts[0]} must be at most {most:,}; found {value}")
         return value
 
     return check
@@ -32,40 +46,25 @@ def at_least(low: float, most: float | None = None) -> Callable[[typer.CallbackP
 
 ModelFile = Annotated[
     str,
-    typer.Argument(
-        metavar="MODEL",
-        help="Model file: .uai, .lg, .wcsp, .cfn or .bif, plain or compressed (.gz, .xz, .bz2).",
-    ),
+    argument("MODEL", "Model file: .uai, .lg, .wcsp, .cfn or .bif, plain or compressed (.gz, .xz, .bz2)."),
 ]
-Seed = Annotated[
-    int, typer.Option("--seed", metavar="S", callback=at_least(0), help="Seed of all randomness.")
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json",
-        metavar=SWITCH,
-        rich_help_panel=OUTPUT,
-        help="Print one JSON object on stdout and nothing else.",
-    ),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet",
-        "-q",
-        metavar=SWITCH,
-        rich_help_panel=OUTPUT,
-        help="No progress, notes or warnings on stderr.",
-    ),
-]
+QueryFile = Annotated[str, argument("Q", "Query set of that model, made by `beacon queries`.")]
 EvidenceItems = Annotated[
     list[str] | None,
-    typer.Option(
-        "--evidence",
-        "-e",
-        metavar="VARIABLE=VALUE",
-        rich_help_panel=QUERY,
-        help="An observation, by names or indices; may be repeated.",
+    option(
+        "--evidence -e VARIABLE=VALUE", "An observation, by names or indices; may be repeated.", panel=QUERY
     ),
+]
+Seed = Annotated[int, option("--seed S", "Seed of all randomness.", low=0)]
+Jobs = Annotated[int | None, option("--jobs N", "Queries worked on at once; default: one per core.", low=1)]
+Device = Annotated[
+    str,
+    option(
+        "--device auto|cpu|cuda",
+        "Where the attention network is trained; auto: on the GPU where there is one.",
+    ),
+]
+Json = Annotated[bool, option("--json", "Print one JSON object on stdout and nothing else.", panel=OUTPUT)]
+Quiet = Annotated[
+    bool, option("--quiet -q", "No progress, notes or warnings on stderr.", panel=OUTPUT, callback=show_notes)
 ]

@@ -34,13 +34,37 @@ def check_writable(path: str, inputs: Iterable[str | Path | None] = ()) -> None:
     check_named(path)
     check_no_input(path, inputs)
     place = Path(path)
-    folder = place.parent
     if place.is_dir():
         raise BeaconError(f"cannot write {path}: it is a directory")
+    _check_parent(path, place if place.exists() else place.parent)
+
+
+def check_guide_folder(path: str) -> None:
+    """Raise if a guide cannot be written there."""
+    from beacon.guide.checkpoint import check_replaceable  # noqa: PLC0415
+
+    check_named(path)
+    _check_parent(path, Path(path).parent)
+    check_replaceable(Path(os.path.realpath(path)))
+
+
+def _check_parent(path: str, written: Path) -> None:
+    folder = Path(path).parent
     if not folder.is_dir():
         raise BeaconError(f"cannot write {path}: there is no directory {folder}")
-    if not os.access(place if place.exists() else folder, os.W_OK):
+    if not os.access(written, os.W_OK):
         raise BeaconError(f"cannot write {path}: permission denied")
+
+
+def solution_files(out: str | None, count: int, inputs: Iterable[str | Path | None]) -> list[Path]:
+    """One file per query, checked; none if there is no ``out``."""
+    files = [] if out is None else solution_paths(out, count)
+    read = list(inputs)
+    for file in files[:1]:  # the others are its neighbours
+        check_writable(str(file))
+    for file in files:
+        check_no_input(str(file), read)
+    return files
 
 
 def solution_paths(out: str, count: int) -> list[Path]:

@@ -4,173 +4,90 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from beacon.cli.options import DEFAULT_SECONDS, GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, SWITCH, at_least
+from beacon.cli.options import GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, option
+from beacon.runner.stop import DEFAULT_STOP
 
 EvidenceFiles = Annotated[
     list[str] | None,
-    typer.Option(
-        "--evid",
-        metavar="FILE",
-        rich_help_panel=QUERY,
-        help="Evidence file (UAI) of one query or several; may be repeated.",
-    ),
+    option("--evid FILE", "Evidence file (UAI) of one query or several; may be repeated.", QUERY),
 ]
 EvidenceTables = Annotated[
     list[str] | None,
-    typer.Option(
-        "--table",
-        metavar="FILE.csv",
-        rich_help_panel=QUERY,
-        help="Evidence table: a column per variable, a row per query, empty: not observed; may be repeated.",
+    option(
+        "--table FILE.csv",
+        "Evidence table: a column per variable, a row per query, empty: not observed; may be repeated.",
+        QUERY,
     ),
 ]
 Method = Annotated[
     str | None,
-    typer.Option(
-        "--method",
-        metavar="NAME",
-        rich_help_panel=SEARCH,
-        help="How to search: auto, gls+, tree or greedy; default: auto (gls+ where a guide chooses moves).",
+    option(
+        "--method NAME",
+        "How to search: auto, gls+, tree or greedy; default: auto (gls+ where a guide chooses moves).",
+        SEARCH,
     ),
 ]
 PenaltyWeight = Annotated[
     float | None,
-    typer.Option(
-        "--penalty-weight",
-        metavar="W",
-        rich_help_panel=SEARCH,
-        help="Weight of the penalties of gls+ (alone or in auto), in nats; default: by the model.",
+    option(
+        "--penalty-weight W",
+        "Weight of the penalties of gls+ (alone or in auto), in nats; default: by the model.",
+        SEARCH,
     ),
 ]
 StartAt = Annotated[
     str | None,
-    typer.Option(
-        "--start",
-        metavar="random|guide|FILE",
-        rich_help_panel=SEARCH,
-        help="Where to begin: at random, where the guide would, or at a solution file; "
+    option(
+        "--start random|guide|FILE",
+        "Where to begin: at random, where the guide would, or at a solution file; "
         "default: as the guide was tuned, or at random without one.",
+        SEARCH,
     ),
 ]
 GuideFolder = Annotated[
-    str | None,
-    typer.Option(
-        "--guide", metavar="DIR", rich_help_panel=GUIDE, help="A guide trained for this model (beacon train)."
-    ),
+    str | None, option("--guide DIR", "A guide trained for this model (beacon train).", GUIDE)
 ]
-Weight = Annotated[
-    float | None,
-    typer.Option(
-        "--lambda",
-        metavar="L",
-        rich_help_panel=GUIDE,
-        help="The guide's share in the choice of moves, 0 to 1; default: as tuned, or 0.",
-    ),
-]
-Refresh = Annotated[
-    int | None,
-    typer.Option(
-        "--refresh",
-        metavar="K",
-        callback=at_least(0),
-        rich_help_panel=GUIDE,
-        help="Steps between two scorings by the guide, 0: score once; default: as tuned, or 0.",
-    ),
-]
-CandidateMoves = Annotated[
-    str | None,
-    typer.Option(
-        "--candidates",
-        metavar="all|improving",
-        rich_help_panel=GUIDE,
-        help="Moves that the guide may choose from; default: as tuned, or improving.",
-    ),
-]
-RestartAt = Annotated[
-    str | None,
-    typer.Option(
-        "--restart-from",
-        metavar="random|guide",
-        rich_help_panel=GUIDE,
-        help="Where a stagnating search begins again; default: as tuned, or random.",
+Propagate = Annotated[
+    bool,
+    option(
+        "--propagate/--no-propagate",
+        "First fix the values that the evidence implies through zero potentials.",
     ),
 ]
 LogZero = Annotated[
     float | None,
-    typer.Option(
-        "--log-zero",
-        metavar="X",
-        callback=at_least(-1e100),  # squares of it still are numbers
-        rich_help_panel=SEARCH,
-        help="Log-potential that stands for zero in the search; default: by the model.",
-    ),
-]
-Propagate = Annotated[
-    bool,
-    typer.Option(
-        "--propagate/--no-propagate",
-        metavar=SWITCH,
-        help="First fix the values that the evidence implies through zero potentials.",
+    option(
+        "--log-zero X",
+        "Log-potential that stands for zero in the search; default: by the model.",
+        SEARCH,
+        low=-1e100,  # squares of it still are numbers
     ),
 ]
 Threads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        metavar="T",
-        callback=at_least(1),
-        rich_help_panel=SEARCH,
-        help="Queries solved at once; default: one per core.",
-    ),
+    int | None, option("--threads T", "Queries solved at once; default: one per core.", SEARCH, low=1)
 ]
-Steps = Annotated[
-    int | None,
-    typer.Option(
-        "--steps", metavar="N", callback=at_least(0), rich_help_panel=LIMITS, help="So many steps (flips)."
-    ),
-]
+Steps = Annotated[int | None, option("--steps N", "This many steps (flips).", LIMITS, low=0)]
 Seconds = Annotated[
     float | None,
-    typer.Option(
-        "--time",
-        metavar="S",
-        callback=at_least(0),
-        rich_help_panel=LIMITS,
-        help=f"So many seconds; {DEFAULT_SECONDS:g} unless --steps or --no-improvement is given.",
+    option(
+        "--time S",
+        f"This many seconds; {DEFAULT_STOP.seconds:g} unless --steps or --no-improvement is given.",
+        LIMITS,
+        low=0,
     ),
 ]
 IdleSteps = Annotated[
     int | None,
-    typer.Option(
-        "--no-improvement",
-        metavar="N",
-        callback=at_least(1),
-        rich_help_panel=LIMITS,
-        help="So many steps in a row that find nothing better.",
-    ),
+    option("--no-improvement N", "This many steps in a row that find nothing better.", LIMITS, low=1),
 ]
-Target = Annotated[
-    float | None,
-    typer.Option(
-        "--target", metavar="SCORE", rich_help_panel=LIMITS, help="A log score that is good enough."
-    ),
-]
+Target = Annotated[float | None, option("--target SCORE", "A log score that is good enough.", LIMITS)]
 SolutionOut = Annotated[
     str | None,
-    typer.Option(
-        "-o",
-        "--out",
-        metavar="OUT.MPE",
-        rich_help_panel=OUTPUT,
-        help="Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT.",
+    option(
+        "-o --out OUT.MPE",
+        "Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT.",
+        OUTPUT,
     ),
 ]
-WithTrace = Annotated[
-    bool,
-    typer.Option("--trace", metavar=SWITCH, rich_help_panel=OUTPUT, help="Show every improvement, too."),
-]
-ShowAll = Annotated[
-    bool, typer.Option("--all", metavar=SWITCH, rich_help_panel=OUTPUT, help="Print long lists in full.")
-]
+WithTrace = Annotated[bool, option("--trace", "Show every improvement, too.", OUTPUT)]
+ShowAll = Annotated[bool, option("--all", "Print long lists in full.", OUTPUT)]

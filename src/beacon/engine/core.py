@@ -1,4 +1,4 @@
-"""What one search carries from step to step, and how it is set up from an assignment."""
+"""The core state: what every search carries from step to step, and how it is set up from an assignment."""
 
 from __future__ import annotations
 
@@ -8,52 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.max_tree import LOWEST, build_tree, level_starts
-from beacon.engine.tolerance import tolerance_of
+from beacon.engine.tops import set_tops
 from beacon.jit import inlined, kernel
 from beacon.model.fixed import Fixed
-from beacon.model.flat import FlatModel
+from beacon.model.flat import FlatModel, once_per_model
 from beacon.reduce.parts import label_parts
 from beacon.rng import random_below, stream
-from beacon.strategies.tree.state import TreeState, new_tree_state
 
 MAX_EVENTS = 256
+LEAST_TOLERANCE = 1e-9
+ROUNDING = 1e-12  # of the largest sum that a search may meet: what errors may add up to between two refreshes
 
 COUNTERS = np.dtype(
     [
         ("steps", np.int64),  # flips made
         ("local_optima", np.int64),  # local optima met
         ("work", np.int64),  # links looked at: what a step costs, on every machine alike
-        ("sweeps", np.int64),  # tree moves over all free variables since the last fresh start
-        ("arm", np.int64),  # automatic mix: which arm is at work
-        ("share", np.float64),  # automatic mix: GLS+'s share of the work
-        ("phase_end", np.int64),  # automatic mix: the work at which the arm gives way
-        ("phase_work", np.int64),  # automatic mix: the work at which it began
-        ("phase_score", np.float64),  # automatic mix: the best score at which it began
-        ("idle_rounds", np.int64),  # automatic mix: rounds since the last gain
-        ("gls_rebuilds", np.int64),  # automatic mix: ``num_rebuilds`` when GLS+ was last left
-        ("is_fresh", np.bool_),  # tree moves: away from the best since a fresh start
-        ("last_gain", np.int64),  # tree moves: the step of the last gain or fresh start
-        ("lost", np.float64),  # tree moves: how far below its height at the last gain the search has strayed
+        ("num_free", np.int64),  # variables that the search may change
+        ("last_restart", np.int64),  # the step of the last restart
         ("log_zero", np.float64),  # what a zero factor counts in floored scores
         ("fixed_score", np.float64),  # sum of the non-zero factors that the search cannot change
         ("fixed_zeros", np.int64),  # zero factors that it cannot change
         ("best_score", np.float64),  # sum of the non-zero factors of the best assignment
         ("best_zeros", np.int64),  # zero factors of the best assignment
         ("best_step", np.int64),  # when the best was found
-        ("num_free", np.int64),  # variables that the search may change
-        ("last_restart", np.int64),  # the step of the last restart
-        ("next_harvest", np.int64),  # GLS+: the work from which better clusters are next looked for
-        ("is_alone", np.bool_),  # guided search: the guide is not heeded at present
-        ("turn_step", np.int64),  # guided search: the step since which it is or is not heeded
-        ("guided_restarts", np.int64),  # guided search: restarts made
-        ("idle_restarts", np.int64),  # restarts since the last flip
-        ("num_events", np.int64),  # improvements not yet fetched
-        ("stamp", np.int64),  # marks the variables touched by the current flip
-        ("num_rebuilds", np.int64),  # how often everything was recomputed
         ("upper_bound", np.float64),  # sum of the factors' maxima under the evidence
-    ]
+        ("num_events", np.int64),  # improvements not yet fetched
+        ("stamp", np.int64),  # the last mark used in ``stamps``
+        ("num_rebuilds", np.int64),  # how often everything was recomputed
+    ],
+    align=True,
 )
-
 
 PART = np.dtype(
     [
@@ -65,23 +50,17 @@ PART = np.dtype(
         ("best_is_current", np.bool_),  # the part's assignment is its best; `best` does not hold it yet
         ("first_changed", np.int64),  # where the part's variables begin in `changed`
         ("num_changed", np.int64),  # how many of them are listed there
-    ]
+    ],
+    align=True,
 )
 """A part is a set of free variables that no factor joins to the others: it has a best of its own."""
 
-
-ARM = np.dtype(
-    [
-        ("gain", np.float64),  # what it has added to the best score, older gains fading
-        ("work", np.float64),  # what that took, fading alike
-        ("rng", np.uint64),  # its random stream while the other is at work
-    ]
-)
-"""One of the two ways of searching that the automatic mix chooses between."""
+EVENT = np.dtype([("step", np.int64), ("score", np.float64), ("zeros", np.int64)], align=True)
+"""An improvement: when it was found, its floored score, its zero factors."""
 
 
-class SearchState(NamedTuple):
-    """The state of one search. Penalties and utilities are used by GLS+ alone."""
+class CoreState(NamedTuple):
+    """What a flip needs, and the best assignment so far. What else a strategy remembers is its own."""
 
     counters: NDArray[np.void]
     """[1] scalars, see COUNTERS."""
@@ -91,201 +70,197 @@ class SearchState(NamedTuple):
     """[variables] the current value of each variable, evidence included."""
     is_free: NDArray[np.bool_]
     """[variables] may the search change it?"""
-    parts: NDArray[np.void]
-    """[parts] the independent parts of the query, see PART."""
     part_of: NDArray[np.int32]
     """[variables] the part of each free variable; -1 for the others."""
-    entries: NDArray[np.int32]
-    """[factors] each factor's current entry."""
     tops: NDArray[np.float64]
     """[factors] the largest log-potential that the evidence leaves possible."""
-    local_scores: NDArray[np.float64]
-    """[moves] penalised score of the variable's factors with that value and all else as it is."""
-    gains: NDArray[np.float64]
-    """Max tree over variables: what the best move of each gains (LOWEST if it is fixed)."""
-    gain_levels: NDArray[np.int32]
-    """Level starts of ``gains``."""
-    penalised_table: NDArray[np.float64]
-    """[entries] ``log_table`` less weight x penalty."""
-    penalties: NDArray[np.float32]
-    """[entries]"""
-    utilities: NDArray[np.float32]
-    """[entries] what penalising the entry would be worth: cost / (1 + penalty)."""
-    factor_utilities: NDArray[np.float32]
-    """Max tree over factors: the utility of each current entry."""
-    utility_levels: NDArray[np.int32]
-    """Level starts of ``factor_utilities``."""
-    tied_factors: NDArray[np.int32]
-    """[factors] room for the factors of one penalty round."""
-    touched: NDArray[np.int32]
-    """[variables] room for the variables touched by one flip."""
-    stamps: NDArray[np.int64]
-    """[variables] the flip that last touched each."""
+    parts: NDArray[np.void]
+    """[parts] the independent parts of the query, see PART."""
     best: NDArray[np.int32]
     """[variables] the best assignment, up to the variables in ``changed``."""
     changed: NDArray[np.int32]
     """[variables] by parts: the variables flipped since the part's best was last saved."""
     is_changed: NDArray[np.bool_]
     """[variables] is it in ``changed``?"""
-    event_steps: NDArray[np.int64]
-    """[MAX_EVENTS] when an improvement was found."""
-    event_scores: NDArray[np.float64]
-    """[MAX_EVENTS] its floored score."""
-    event_zeros: NDArray[np.int32]
-    """[MAX_EVENTS] its zero factors."""
-    trees: TreeState
-    """Room for tree moves."""
-    arms: NDArray[np.void]
-    """[2] how GLS+ and tree moves have paid, see ARM; used by the automatic mix alone."""
-    arm_assignments: NDArray[np.int32]
-    """[2, variables] where each of the two stood when it was last left."""
+    events: NDArray[np.void]
+    """[MAX_EVENTS] improvements not yet fetched, see EVENT."""
+    entries: NDArray[np.int32]
+    """[factors] each factor's current entry. This and all below are empty where a strategy makes no flips."""
+    table: NDArray[np.float64]
+    """[entries] the log-potentials that the strategy climbs: ``log_table``, less penalties if it has any."""
+    local_scores: NDArray[np.float64]
+    """[moves] sum of ``table`` over the variable's factors with that value and all else as it is."""
+    gains: NDArray[np.float64]
+    """Max tree over variables: what the best move of each gains (LOWEST if it is fixed)."""
+    gain_levels: NDArray[np.int32]
+    """Level starts of ``gains``."""
+    touched: NDArray[np.int32]
+    """[variables] room for the variables touched by one flip."""
+    stamps: NDArray[np.int64]
+    """[variables] the last mark of each: which flip has touched it, or which cluster it is in."""
 
 
-def new_state(
-    model: FlatModel,
-    fixed: Fixed,
-    seed: int,
-    *,
-    penalising: bool,
-    growing: bool,
-    block_entries: int = 0,
-) -> SearchState:
-    """Room for one search that uses penalties (``penalising``) and tree moves (``growing``) or not.
+def new_core(model: FlatModel, fixed: Fixed, seed: int, *, flips: bool = True) -> CoreState:
+    """Room for one search that keeps gains up to date (``flips``) or not; free variables have value 0.
 
-    Tree moves may be blocks with tables of so many entries.
-    Penalties and all that hangs on them are left for the strategy to fill in.
+    :func:`rebuild` or :func:`recount` brings it up to date once an assignment is in place.
     """
-    n, num_factors = model.num_variables, model.num_factors
-    num_penalties = len(model.log_table) if penalising else 0
-    gain_levels, utility_levels = level_starts(n), level_starts(num_factors if penalising else 0)
-    assignment = np.maximum(fixed, 0)
+    n = model.num_variables
     is_free = (model.domain_sizes > 1) & (fixed < 0)
-    part_of, touched, changed = np.empty((3, n), dtype=np.int32)
-    num_parts = label_parts(model, is_free, part_of, touched, changed)
+    part_of, queue, firsts = np.empty((3, n), dtype=np.int32)
+    num_parts = label_parts(model, is_free, part_of, queue, firsts)
     parts = np.zeros(num_parts, dtype=PART)
-    parts["first_changed"] = changed[:num_parts]
+    parts["first_changed"] = firsts[:num_parts]
     parts["tolerance"] = tolerance_of(model)
     counters = np.zeros(1, dtype=COUNTERS)
     counters["num_free"] = np.count_nonzero(is_free)
     counters["log_zero"] = model.log_zero
-    return SearchState(
+    assignment, tops = np.maximum(fixed, 0), np.empty(model.num_factors)
+    counters["upper_bound"] = set_tops(model, assignment, is_free, tops, queue)
+    return _core(model, flips, counters, stream(seed, fixed), assignment, is_free, part_of, tops, parts)
+
+
+def sibling(model: FlatModel, core: CoreState, *, flips: bool = True) -> CoreState:
+    """A core of its own at the same place: the same query, assignment, random stream and best."""
+    parts, counters = core.parts.copy(), core.counters.copy()
+    for name in ("steps", "local_optima", "work", "last_restart", "best_step", "num_events", "stamp"):
+        counters[name] = 0
+    parts["num_changed"] = 0
+    parts["best_is_current"] = False
+    rng, assignment = core.rng.copy(), core.assignment.copy()
+    return _core(model, flips, counters, rng, assignment, core.is_free, core.part_of, core.tops, parts)
+
+
+def _core(
+    model: FlatModel,
+    flips: bool,
+    counters: NDArray[np.void],
+    rng: NDArray[np.uint64],
+    assignment: NDArray[np.int32],
+    is_free: NDArray[np.bool_],
+    part_of: NDArray[np.int32],
+    tops: NDArray[np.float64],
+    parts: NDArray[np.void],
+) -> CoreState:
+    """The arrays that are given, and fresh ones for the rest."""
+    n = len(assignment)
+    gain_levels = level_starts(n if flips else 0)
+    return CoreState(
         counters=counters,
-        rng=stream(seed, fixed),
+        rng=rng,
         assignment=assignment,
         is_free=is_free,
-        parts=parts,
         part_of=part_of,
-        entries=np.zeros(num_factors, dtype=np.int32),
-        tops=np.zeros(num_factors),
-        local_scores=np.zeros(model.num_moves),
+        tops=tops,
+        parts=parts,
+        best=assignment.copy(),
+        changed=np.empty(n, dtype=np.int32),
+        is_changed=np.zeros(n, dtype=np.bool_),
+        events=np.empty(MAX_EVENTS, dtype=EVENT),
+        entries=np.zeros(model.num_factors if flips else 0, dtype=np.int32),
+        table=model.log_table.copy() if flips else np.empty(0),
+        local_scores=np.zeros(model.num_moves if flips else 0),
         gains=np.full(gain_levels[-1], LOWEST),
         gain_levels=gain_levels,
-        penalised_table=np.empty_like(model.log_table) if penalising else model.log_table.copy(),
-        penalties=np.empty(num_penalties, dtype=np.float32),
-        utilities=np.empty(num_penalties, dtype=np.float32),
-        factor_utilities=np.full(utility_levels[-1], LOWEST, dtype=np.float32),
-        utility_levels=utility_levels,
-        tied_factors=np.zeros(num_factors, dtype=np.int32),
-        touched=touched,
+        touched=np.empty(n if flips else 0, dtype=np.int32),
         stamps=np.zeros(n, dtype=np.int64),
-        best=assignment.copy(),
-        changed=changed,
-        is_changed=np.zeros(n, dtype=np.bool_),
-        event_steps=np.zeros(MAX_EVENTS, dtype=np.int64),
-        event_scores=np.zeros(MAX_EVENTS),
-        event_zeros=np.zeros(MAX_EVENTS, dtype=np.int32),
-        trees=new_tree_state(model, growing, block_entries),
-        arms=np.zeros(2, dtype=ARM),
-        arm_assignments=np.zeros((2, n if penalising and growing else 0), dtype=np.int32),
     )
 
 
 @inlined
-def best_gain(model: FlatModel, state: SearchState, variable: int) -> float:
+def best_gain(model: FlatModel, core: CoreState, variable: int) -> float:
     """Gain of the best move of a variable. Cost: its number of values."""
     start, end = model.move_starts[variable], model.move_starts[variable + 1]
-    current = start + state.assignment[variable]
+    current = start + core.assignment[variable]
     best = LOWEST
     for move in range(start, end):
-        if move != current and state.local_scores[move] > best:
-            best = state.local_scores[move]
-    return best - state.local_scores[current]  # type: ignore[no-any-return]
+        if move != current and core.local_scores[move] > best:
+            best = core.local_scores[move]
+    return best - core.local_scores[current]  # type: ignore[no-any-return]
 
 
 @inlined
-def randomise(model: FlatModel, state: SearchState) -> None:
+def randomise(model: FlatModel, core: CoreState) -> None:
     """Draw a uniform value for every free variable."""
-    for i in range(len(state.assignment)):
-        if state.is_free[i]:
-            state.assignment[i] = random_below(state.rng, model.domain_sizes[i])
+    for i in range(len(core.assignment)):
+        if core.is_free[i]:
+            core.assignment[i] = random_below(core.rng, model.domain_sizes[i])
 
 
 @kernel
-def draw_assignment(model: FlatModel, state: SearchState) -> None:
+def draw_assignment(model: FlatModel, core: CoreState) -> None:
     """:func:`randomise` for Python to call."""
-    randomise(model, state)
+    randomise(model, core)
 
 
 @inlined
-def _add_to_part(state: SearchState, part: int, log_potential: float, is_zero: bool) -> None:
-    finite = 0.0 if is_zero else log_potential
+def _begin_count(core: CoreState) -> None:
+    for part in range(len(core.parts)):
+        core.parts[part]["score"] = 0.0
+        core.parts[part]["zeros"] = 0
+    core.counters[0]["fixed_score"] = 0.0
+    core.counters[0]["fixed_zeros"] = 0
+
+
+@inlined
+def _count(model: FlatModel, core: CoreState, part: int, entry: int) -> None:
+    """Add a factor's entry to the score of a part, or to what is fixed (-1)."""
+    is_zero = model.log_table[entry] == model.log_zero
+    finite = 0.0 if is_zero else model.log_table[entry]
     if part >= 0:
-        state.parts[part]["score"] += finite
-        state.parts[part]["zeros"] += is_zero * 1
+        core.parts[part]["score"] += finite
+        core.parts[part]["zeros"] += is_zero * 1
     else:
-        state.counters[0]["fixed_score"] += finite
-        state.counters[0]["fixed_zeros"] += is_zero * 1
+        core.counters[0]["fixed_score"] += finite
+        core.counters[0]["fixed_zeros"] += is_zero * 1
 
 
 @inlined
-def _begin_count(state: SearchState) -> None:
-    for part in range(len(state.parts)):
-        state.parts[part]["score"] = 0.0
-        state.parts[part]["zeros"] = 0
-    state.counters[0]["fixed_score"] = 0.0
-    state.counters[0]["fixed_zeros"] = 0
+def _entry_and_part(model: FlatModel, core: CoreState, factor: int) -> tuple[int, int]:
+    """A factor's entry at the current assignment, and the part that it belongs to (-1: it is fixed)."""
+    entry, part = model.table_starts[factor], -1
+    for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+        variable = model.scopes[place, 0]
+        entry += core.assignment[variable] * model.scopes[place, 1]
+        part = max(part, core.part_of[variable])
+    return entry, part
 
 
 @kernel
-def recount(model: FlatModel, state: SearchState) -> None:
+def recount(model: FlatModel, core: CoreState) -> None:
     """Recompute the scores of the parts, and nothing that flips alone need. Cost: the links of the model."""
-    _begin_count(state)
-    for factor in range(len(state.entries)):
-        entry, part = model.table_starts[factor], -1
-        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            variable = model.scopes[place, 0]
-            entry += state.assignment[variable] * model.scopes[place, 1]
-            part = max(part, state.part_of[variable])
-        _add_to_part(state, part, model.log_table[entry], model.log_table[entry] == model.log_zero)
+    _begin_count(core)
+    for factor in range(len(model.table_starts) - 1):
+        entry, part = _entry_and_part(model, core, factor)
+        _count(model, core, part, entry)
 
 
 @kernel
-def rebuild(model: FlatModel, state: SearchState) -> None:
+def rebuild(model: FlatModel, core: CoreState) -> None:
     """Recompute everything that flips keep up to date. Cost: the links of the model and their domains."""
-    for move in range(len(state.local_scores)):
-        state.local_scores[move] = 0.0
-    _begin_count(state)
-    state.counters[0]["num_rebuilds"] += 1
-    penalising = len(state.penalties) > 0
-    for factor in range(len(state.entries)):
-        begin, end = model.scope_starts[factor], model.scope_starts[factor + 1]
-        entry = model.table_starts[factor]
-        for place in range(begin, end):
-            entry += state.assignment[model.scopes[place, 0]] * model.scopes[place, 1]
-        state.entries[factor] = entry
-        part = -1
-        for place in range(begin, end):
+    for move in range(len(core.local_scores)):
+        core.local_scores[move] = 0.0
+    _begin_count(core)
+    core.counters[0]["num_rebuilds"] += 1
+    for factor in range(len(core.entries)):
+        entry, part = _entry_and_part(model, core, factor)
+        core.entries[factor] = entry
+        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable, stride = model.scopes[place, 0], model.scopes[place, 1]
-            part = max(part, state.part_of[variable])
-            base = entry - state.assignment[variable] * stride
+            base = entry - core.assignment[variable] * stride
             first = model.move_starts[variable]
             for value in range(model.domain_sizes[variable]):
-                state.local_scores[first + value] += state.penalised_table[base + value * stride]
-        _add_to_part(state, part, model.log_table[entry], model.log_table[entry] == model.log_zero)
-        if penalising:
-            state.factor_utilities[factor] = state.utilities[entry]
-    for i in range(len(state.assignment)):
-        state.gains[i] = best_gain(model, state, i) if state.is_free[i] else LOWEST
-    build_tree(state.gains, state.gain_levels)
-    if penalising:
-        build_tree(state.factor_utilities, state.utility_levels)
+                core.local_scores[first + value] += core.table[base + value * stride]
+        _count(model, core, part, entry)
+    for i in range(len(core.assignment)):
+        core.gains[i] = best_gain(model, core, i) if core.is_free[i] else LOWEST
+    build_tree(core.gains, core.gain_levels)
+
+
+@once_per_model
+def tolerance_of(model: FlatModel) -> float:
+    """Large where the log-potentials are: what flips keep up to date is a little off by then."""
+    sizes = np.where(model.log_table == model.log_zero, 0.0, np.abs(model.log_table))
+    starts = model.table_starts[:-1][np.diff(model.table_starts) > 0]
+    largest_sum = float(np.maximum.reduceat(sizes, starts).sum()) if len(starts) else 0.0
+    return max(LEAST_TOLERANCE, ROUNDING * largest_sum)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from beacon.engine.core import MAX_EVENTS, SearchState
+from beacon.engine.core import MAX_EVENTS, CoreState
 from beacon.jit import inlined
 
 RUNNING, OPTIMAL, STALLED, TARGET = range(4)
@@ -23,9 +23,9 @@ class Limits(NamedTuple):
 
 
 @inlined
-def may_continue(state: SearchState, limits: Limits) -> bool:
+def may_continue(core: CoreState, limits: Limits) -> bool:
     """Has the kernel room for one more step?"""
-    counters = state.counters[0]
+    counters = core.counters[0]
     return bool(
         counters["steps"] < limits.steps
         and counters["work"] < limits.work
@@ -34,9 +34,9 @@ def may_continue(state: SearchState, limits: Limits) -> bool:
 
 
 @inlined
-def outcome(state: SearchState, limits: Limits) -> int:
+def outcome(core: CoreState, limits: Limits) -> int:
     """OPTIMAL or TARGET if the best assignment is good enough to stop, else RUNNING."""
-    counters = state.counters[0]
+    counters = core.counters[0]
     floored = counters["best_score"] + counters["best_zeros"] * counters["log_zero"]
     if floored >= counters["upper_bound"] - EPSILON:
         return OPTIMAL

@@ -1,26 +1,22 @@
-"""Beacon's own strategies, unguided, as methods to be measured."""
+"""Beacon's own strategies as methods to be measured, by themselves or with a guide."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, is_dataclass
-from time import perf_counter
 from typing import Any, cast
 
 import numpy as np
 
-from beacon.evaluation.drift import Step
 from beacon.evaluation.method import Budget, Network, Query, Run
-from beacon.reduce.propagate import fixed_values
-from beacon.runner.search import Search
-from beacon.runner.stop import MaxRuntime, MaxSteps
-from beacon.runner.trace import Trace
-from beacon.runner.warm_up import warm_up
+from beacon.guided.guide import Guide, States
+from beacon.guided.use import GuideUse
+from beacon.model.checks import check_count
+from beacon.runner.result import Outcome
+from beacon.runner.runner import Query as RunnerQuery
+from beacon.runner.runner import Runner
+from beacon.runner.stop import MaxRuntime, MaxSteps, Stop
 from beacon.strategies.strategy import Strategy, make_strategy
-
-ENDED = ("optimal", "stalled", "nothing to search", "interrupted")
 
 
 @dataclass(frozen=True)
@@ -31,18 +27,11 @@ class EngineMethod:
     strategy: Strategy
     propagate: bool = False
     baseline: str | None = None
-    weight: None = field(default=None, init=False)
-    counts_steps: bool = field(default=True, init=False)
 
     @classmethod
     def named(cls, name: str, propagate: bool = False) -> EngineMethod:
         """The strategy of that name with its default settings."""
         return cls(name, make_strategy(name), propagate)
-
-    @property
-    def walks(self) -> bool:
-        """Is every step a single flip? Tree moves change many variables at once."""
-        return not self.strategy.growing
 
     def settings(self) -> dict[str, Any]:
         """The strategy's settings, and whether it propagates."""
@@ -50,73 +39,110 @@ class EngineMethod:
 
     def prepare(self, network: Network) -> None:
         """Load the kernels."""
-        warm_up(self.strategy.fitted(network.flat))
+        self.runner(network)
 
     def run(
         self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
     ) -> Iterator[tuple[Query, Run]]:
         """One search a query, as many at once as there are threads."""
-        cancelled = threading.Event()
+        return _run_all(self.runner(network, seed, threads), queries, budget)
 
-        def answer(query: Query) -> Run:
-            return self._answer(network, query, budget, seed, cancelled)
+    def runner(self, network: Network, seed: int = 0, threads: int | None = None) -> Runner:
+        """What runs the searches."""
+        return Runner(
+            network.model,
+            self.strategy,
+            seed=seed,
+            propagate=self.propagate,
+            flat=network.flat,
+            threads=threads,
+        )
 
-        with ThreadPoolExecutor(threads) as executor:
-            futures = {executor.submit(answer, query): query for query in queries}
-            try:
-                for future in as_completed(futures):
-                    yield futures[future], future.result()
-            finally:
-                cancelled.set()
-                executor.shutdown(wait=True, cancel_futures=True)
 
-    def walk(self, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
-        """Run one step at a time; a step that changes more than one variable had a restart in it."""
-        search = self._search(network, query, seed)
-        before = search.state.assignment.copy()
-        for _ in range(steps):
-            done = search.steps
-            reason = search.run(MaxSteps(done + 1))
-            if search.steps == done:
-                return
-            now = search.state.assignment
-            yield Step(now, is_move=np.count_nonzero(now != before) == 1)
-            before[:] = now
-            if reason in ENDED:
-                return
+@dataclass(frozen=True)
+class GuidedMethod:
+    """A strategy whose start, moves or restarts follow a guide.
 
-    def _search(self, network: Network, query: Query, seed: int) -> Search:
-        flat, evidence = network.flat, query.evidence
-        fixed = fixed_values(flat, evidence, None, self.propagate)
-        return Search(flat, fixed, self.strategy.fitted(flat), query.start, seed)
+    Queries are scored together, ``batch_size`` at a time; a query's clock counts its own search and its
+    share of the batch's set-up and of every scoring.
+    """
 
-    def _answer(
-        self, network: Network, query: Query, budget: Budget, seed: int, cancelled: threading.Event
-    ) -> Run:
-        began = perf_counter()
-        search = self._search(network, query, seed)
-        setup = perf_counter() - began
-        reason = search.run(MaxSteps(budget.max_steps), cancelled)
-        if reason not in ENDED:
-            reason = search.run(MaxRuntime(max(0.0, budget.max_seconds - setup)), cancelled)
-        return run_of(search.trace, search, setup, reason)
+    name: str
+    guide: Guide
+    strategy: Strategy
+    baseline: str | None
+    use: GuideUse = field(default_factory=GuideUse)
+    batch_size: int = 100
+    propagate: bool = False
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Where the guide comes from, for the record."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        check_count("batch_size", self.batch_size, 1)
+
+    @property
+    def weight(self) -> float | None:
+        """λ; None where the guide chooses no moves."""
+        return self.use.weight or None
+
+    def settings(self) -> dict[str, Any]:
+        """The strategy's settings and the guide's."""
+        own = {"batch_size": self.batch_size, "propagate": self.propagate, "guide": self.facts}
+        return {**strategy_settings(self.strategy), **self.use.to_dict(), **own}
+
+    def prepare(self, network: Network) -> None:
+        """Load the kernels, and let the guide warm up on one state."""
+        self.runner(network)
+        sizes = (1, network.model.num_variables)
+        self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
+
+    def run(
+        self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
+    ) -> Iterator[tuple[Query, Run]]:
+        """A batch of queries after another. One that needs no guide after its start is searched by itself."""
+        return _run_all(self.runner(network, seed, threads), queries, budget)
+
+    def runner(self, network: Network, seed: int = 0, threads: int | None = None) -> Runner:
+        """What runs the searches."""
+        return Runner(
+            network.model,
+            self.strategy,
+            self.guide,
+            self.use,
+            seed=seed,
+            propagate=self.propagate,
+            flat=network.flat,
+            threads=threads,
+            batch_size=self.batch_size,
+        )
 
 
 def strategy_settings(strategy: Strategy) -> dict[str, Any]:
     """A strategy's name and settings; those that are left to the model are null."""
     values: dict[str, Any] = asdict(cast("Any", strategy)) if is_dataclass(strategy) else {}
+    if "arms" in values:  # a mix: the settings of its parts, by name
+        values["arms"] = [strategy_settings(arm) for arm in getattr(strategy, "arms", ())]
     return {"strategy": strategy.name, **values}
 
 
-def run_of(trace: Trace, search: Search, setup: float, reason: str) -> Run:
-    """What a search leaves behind; its trace is shifted by the time before its first step."""
-    seconds = np.where(trace.steps > 0, trace.seconds + setup, 0.0)  # the start was given
+def _run_all(runner: Runner, queries: Sequence[Query], budget: Budget) -> Iterator[tuple[Query, Run]]:
+    """Search all queries from their starts, which give way to what the evidence implies."""
+    stops: list[Stop] = [MaxSteps(budget.max_steps)]
+    if budget.seconds:
+        stops.append(MaxRuntime(budget.max_seconds))
+    asked = [RunnerQuery(query.evidence, query.start, yields=True) for query in queries]
+    for k, outcome in runner.run(asked, stops, lambda _, outcome: outcome):
+        yield queries[k], _run_of(outcome)
+
+
+def _run_of(outcome: Outcome) -> Run:
     return Run(
-        trace=Trace(trace.steps, seconds, trace.scores, trace.zero_factors),
-        assignment=search.best_assignment,
-        steps=search.steps,
-        setup_seconds=setup,
-        seconds=search.seconds,
-        stop=reason,
-        proved=reason == "optimal",
+        trace=outcome.trace,
+        assignment=outcome.assignment,
+        steps=outcome.steps,
+        setup_seconds=outcome.setup_seconds,
+        seconds=outcome.seconds - outcome.setup_seconds,
+        stop=outcome.stop,
+        proved=outcome.stop == "optimal",
     )

@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.evaluation.drift import Step
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.trace import Trace
-
-START_STREAM = 7  # starts come from a stream of their own, apart from searches and samples
 
 
 @dataclass(frozen=True)
@@ -91,30 +88,16 @@ class Run:
 
 
 class Method(Protocol):
-    """A way to answer queries, ready to be measured."""
+    """A way to answer queries, ready to be measured.
+
+    It may also have ``baseline`` (the name of the method it is meant to improve on), ``weight`` (λ of a
+    guided method), ``counts_steps`` (False if budgets in steps mean nothing to it) and ``settings()`` (all
+    that makes its results what they are, for the record).
+    """
 
     @property
     def name(self) -> str:
         """What tables call it; every method of an evaluation has a name of its own."""
-
-    @property
-    def baseline(self) -> str | None:
-        """The method it is meant to improve on, if any."""
-
-    @property
-    def weight(self) -> float | None:
-        """λ of a guided method."""
-
-    @property
-    def counts_steps(self) -> bool:
-        """Does it search in steps (flips), so that budgets in steps mean something?"""
-
-    @property
-    def walks(self) -> bool:
-        """Is every step a single flip, so that it can be followed as a :class:`Walker`?"""
-
-    def settings(self) -> dict[str, Any]:
-        """All that makes its results what they are, for the record."""
 
     def prepare(self, network: Network) -> None:
         """Whatever may be done once per model, before any clock runs."""
@@ -125,18 +108,7 @@ class Method(Protocol):
         """Answer queries, each as soon as it is done; closing the iterator abandons the rest."""
 
 
-class Walker(Protocol):
-    """A method whose every step can be watched: one that flips a variable at a time."""
-
-    def walk(self, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
-        """The states of the very search that ``run`` makes of this query, step by step."""
-
-
-def uniform_start(
-    model: GraphicalModel, evidence: dict[int, int], query: int, seed: int
-) -> NDArray[np.int64]:
-    """A uniformly random assignment with the evidence in place; the same for every method."""
-    rng = np.random.default_rng([seed, START_STREAM, query])
-    start: NDArray[np.int64] = rng.integers(0, model.domain_sizes, dtype=np.int64)
-    start[list(evidence)] = list(evidence.values())
-    return start
+def settings_of_method(method: Method) -> dict[str, Any]:
+    """What a method says of itself, for the record."""
+    settings: dict[str, Any] = method.settings() if hasattr(method, "settings") else {}
+    return settings

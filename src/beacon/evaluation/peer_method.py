@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.evaluation.method import Budget, Network, Query, Run
-from beacon.model.graphical_model import GraphicalModel
+from beacon.peers.peer import Peer, PeerAnswer
 from beacon.runner.trace import Trace
-
-
-class Answer(Protocol):
-    """What a solver returns."""
-
-    @property
-    def assignment(self) -> NDArray[np.int64] | None:
-        """A value for every variable, or None if it found nothing in time."""
-
-    @property
-    def proved_optimal(self) -> bool:
-        """Does it claim that there is none better?"""
-
-    @property
-    def seconds(self) -> float:
-        """Wall-clock time it took."""
-
-
-class Peer(Protocol):
-    """A solver that takes one query and a time limit."""
-
-    def solve(self, model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> Answer:
-        """Answer within so many seconds."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +21,7 @@ class PeerMethod:
 
     name: str
     peer: Peer
-    baseline: None = field(default=None, init=False)
-    weight: None = field(default=None, init=False)
     counts_steps: bool = field(default=False, init=False)
-    walks: bool = field(default=False, init=False)
 
     def settings(self) -> dict[str, Any]:
         """The kind of solver."""
@@ -62,13 +35,13 @@ class PeerMethod:
     ) -> Iterator[tuple[Query, Run]]:
         """One query after another, so that none shares the machine with another."""
         if not budget.seconds:
-            raise UsageError(f"{self.name} needs a time limit; add --time S or budgets in --seconds")
+            raise UsageError(f"{self.name} needs a time limit; add a budget in seconds (--time S, --seconds)")
         for query in queries:
             answer = self.peer.solve(network.model, query.evidence, budget.max_seconds)
             yield query, _run_of(network, answer, budget.max_seconds)
 
 
-def _run_of(network: Network, answer: Answer, limit: float) -> Run:
+def _run_of(network: Network, answer: PeerAnswer, limit: float) -> Run:
     found = answer.assignment is not None
     assignment = None if answer.assignment is None else np.asarray(answer.assignment, dtype=np.int64)
     score, zeros = network.floored_score(assignment)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
-
-import numpy as np
 
 from beacon.errors import UsageError
-from beacon.evaluation.drift_records import DriftTask, drift_row
-from beacon.evaluation.method import Budget, Method, Network, Query, uniform_start
+from beacon.evaluation.method import Budget, Method, Network, Query
 from beacon.evaluation.records import make_record
-from beacon.io.row_store import Key, RowStore
+from beacon.io.row_store import RowStore
 from beacon.query.query_set import QuerySet
+from beacon.runner.start import random_start
 
 OnRun = Callable[[str], None]
 
@@ -26,8 +22,6 @@ class Plan:
     budget: Budget
     seeds: tuple[int, ...] = (0,)
     threads: int = 1
-    drift_steps: int = 0
-    """Steps of each search that are followed for drift; 0: none."""
 
     def __post_init__(self) -> None:
         """Refuse a plan without seeds."""
@@ -35,26 +29,13 @@ class Plan:
             raise UsageError(f"seeds must be 0 or more, at least one; found {self.seeds}")
 
 
-def queries_digest(queries: QuerySet) -> str:
-    """A short name for exactly these queries in this order."""
-    content = hashlib.sha256(np.ascontiguousarray(queries.samples, dtype=np.int64).tobytes())
-    content.update(np.packbits(queries.observed).tobytes())
-    return content.hexdigest()[:16]
-
-
 def queries_of(network: Network, queries: QuerySet, seed: int) -> list[Query]:
     """The queries with the starts that belong to a seed."""
     evidences = [queries.evidence(index) for index in range(len(queries))]
     return [
-        Query(index, evidence, uniform_start(network.model, evidence, index, seed))
+        Query(index, evidence, random_start(network.model, evidence, seed))
         for index, evidence in enumerate(evidences)
     ]
-
-
-def remaining(network: str, methods: Sequence[Method], plan: Plan, num_queries: int, done: set[Key]) -> int:
-    """How many runs are still to be made."""
-    keys = product([network], [method.name for method in methods], plan.seeds, range(num_queries))
-    return sum(key not in done for key in keys)
 
 
 def evaluate_network(
@@ -72,22 +53,3 @@ def evaluate_network(
                 if run.stop != "interrupted":
                     store.add(make_record(network, method, seed, query, run, plan.budget))
                 on_run(f"{network.name}, {method.name}")
-
-
-def follow_network(
-    network: Network, queries: QuerySet, methods: Sequence[Method], plan: Plan, task: DriftTask, on_run: OnRun
-) -> None:
-    """Measure the drift of every method that flips one variable at a time, towards the best known answers."""
-    done = task.store.keys()
-    for seed in plan.seeds:
-        every = queries_of(network, queries, seed)
-        for method in methods:
-            if not method.walks:
-                continue
-            method.prepare(network)
-            for query in every:
-                reference = task.references.get(query.index)
-                if reference is None or (network.name, method.name, seed, query.index) in done:
-                    continue
-                task.store.add(drift_row(network, method, query, seed, plan.drift_steps, reference))
-                on_run(f"{network.name}, drift of {method.name}")

@@ -17,37 +17,6 @@ from beacon.runner.trace import Trace
 KEY = ("network", "method", "seed", "query")
 BINS_PER_DECADE = 40  # events of a trace that are kept: steps are then known to 6 %
 
-_FLOATS, _INTS = pa.list_(pa.float64()), pa.list_(pa.int64())
-SCHEMA = pa.schema(
-    [
-        ("network", pa.string()),
-        ("method", pa.string()),
-        ("seed", pa.int64()),
-        ("query", pa.int64()),
-        ("baseline", pa.string()),
-        ("weight", pa.float64()),
-        ("num_free", pa.int64()),
-        ("log_zero", pa.float64()),
-        ("steps", pa.int64()),
-        ("setup_seconds", pa.float64()),
-        ("seconds", pa.float64()),
-        ("score", pa.float64()),
-        ("zeros", pa.int64()),
-        ("proved", pa.bool_()),
-        ("stop", pa.string()),
-        ("step_budgets", _INTS),
-        ("step_scores", _FLOATS),
-        ("step_zeros", _INTS),
-        ("second_budgets", _FLOATS),
-        ("second_scores", _FLOATS),
-        ("second_zeros", _INTS),
-        ("trace_steps", _INTS),
-        ("trace_seconds", _FLOATS),
-        ("trace_scores", _FLOATS),
-        ("assignment", pa.list_(pa.uint16())),
-    ]
-)
-
 
 @dataclass(frozen=True)
 class Record:
@@ -89,11 +58,23 @@ class Record:
     """The best assignment; empty if there is none."""
 
 
+_TYPES = {
+    "str": pa.string(),
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "bool": pa.bool_(),
+    "list[int]": pa.list_(pa.int64()),
+    "list[float]": pa.list_(pa.float64()),
+}
 NAMES = [field.name for field in fields(Record)]
+SCHEMA = pa.schema(
+    [(field.name, _TYPES[str(field.type).removesuffix(" | None")]) for field in fields(Record)[:-1]]
+    + [("assignment", pa.list_(pa.uint16()))]
+)
 
 
-def record_store(folder: Path) -> RowStore:
-    """The records of an evaluation's folder."""
+def record_store(folder: Path | None) -> RowStore:
+    """The records of an evaluation's folder, or in memory."""
     return RowStore(folder, "evaluation", SCHEMA, KEY)
 
 
@@ -103,15 +84,15 @@ def make_record(
     """The row of one run, with its final score recomputed and compared."""
     score, zeros = network.floored_score(run.assignment)
     _check(network, method, query, run, score, zeros)
-    step_budgets = budget.steps if method.counts_steps else ()
+    step_budgets = budget.steps if getattr(method, "counts_steps", True) else ()
     thin = thinned(run.trace)
     record = Record(
         network=network.name,
         method=method.name,
         seed=seed,
         query=query.index,
-        baseline=method.baseline,
-        weight=method.weight,
+        baseline=getattr(method, "baseline", None),
+        weight=getattr(method, "weight", None),
         num_free=int(np.count_nonzero(network.model.domain_sizes > 1)) - len(query.evidence),
         log_zero=float(network.flat.log_zero),
         steps=run.steps,

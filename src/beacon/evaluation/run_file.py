@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import secrets
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,12 +12,13 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import BeaconError, FormatError, UsageError
+from beacon.io.files import write_bytes
 from beacon.io.structured import parse_json
 
 FILE = "run.json"
 FORMAT = "beacon evaluation"
 VERSION = 1
-FIXED = ("steps", "seconds", "split", "propagate", "drift_steps")  # one folder, one kind of measurement
+FIXED = ("steps", "seconds", "split", "propagate")  # one folder, one kind of measurement
 
 Facts = dict[str, Any]
 
@@ -62,9 +62,9 @@ def _check_sections(path: Path, facts: Facts) -> None:
             raise FormatError(path, "", f"the record is damaged: expected objects in its part {name!r}")
 
 
-def open_run(folder: Path, settings: Facts) -> Facts:
+def open_run(folder: Path | None, settings: Facts) -> Facts:
     """The folder's record if it has one that fits these settings, else a new one."""
-    if not (folder / FILE).exists():
+    if folder is None or not (folder / FILE).exists():
         return new_run(settings)
     facts = load_run(folder)
     for name in FIXED:
@@ -78,7 +78,7 @@ def open_run(folder: Path, settings: Facts) -> Facts:
     return facts
 
 
-def note_once(facts: Facts, kind: str, name: str, entry: Facts, folder: Path) -> None:
+def note_once(facts: Facts, kind: str, name: str, entry: Facts, folder: Path | None) -> None:
     """Enter a network or a method; one of that name that is not the same is an error."""
     plain = json.loads(json.dumps(entry))
     known = facts[kind].setdefault(name, plain)
@@ -90,16 +90,11 @@ def note_once(facts: Facts, kind: str, name: str, entry: Facts, folder: Path) ->
         )
 
 
-def save_run(folder: Path, facts: Facts) -> None:
-    """Write ``run.json`` to a temporary name and rename it."""
-    temporary = folder / f".{FILE}-{secrets.token_hex(8)}.tmp"
-    try:
-        temporary.write_text(json.dumps(facts, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        os.replace(temporary, folder / FILE)
-    except OSError as error:
-        raise BeaconError(f"cannot write {folder / FILE}: {(error.strerror or str(error)).lower()}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+def save_run(folder: Path | None, facts: Facts) -> None:
+    """Write ``run.json``; without a folder, nothing."""
+    if folder is not None:
+        text = json.dumps(facts, indent=1, allow_nan=False) + "\n"
+        write_bytes(folder / FILE, text.encode())
 
 
 def new_session(command: str, threads: int) -> Facts:
@@ -116,6 +111,7 @@ def new_session(command: str, threads: int) -> Facts:
         "cores": os.cpu_count(),
         "threads": threads,
         "load": [load_average()],
+        "methods": [],
         "runs": 0,
         "seconds": 0.0,
     }

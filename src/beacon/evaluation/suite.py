@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from beacon.errors import FormatError
+from beacon.io.settings import closest
 from beacon.io.structured import parse_toml
 from beacon.model.graphical_model import GraphicalModel
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
+FORMATS = (".uai", ".lg", ".wcsp", ".cfn", ".bif")
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,29 @@ def _network(path: object, place: int, entry: dict[str, Any]) -> SuiteNetwork:
     known = [spec.name for spec in fields(SuiteNetwork)]
     for key in entry:
         if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
-            raise FormatError(path, f"network {place}", f"no key is called {key!r}; {hint}")
+            raise FormatError(path, f"network {place}", f"no key is called {key!r}; {closest(key, known)}")
     for key in ("name", "file"):
         if not isinstance(entry.get(key), str):
             raise FormatError(path, f"network {place}", f"expected a {key}, found {entry.get(key)!r}")
     return SuiteNetwork(**entry)
+
+
+def network_name(file: str | os.PathLike[str]) -> str:
+    """A model's name: its file's without the suffixes of the format and of the compression."""
+    name = Path(file).name
+    for suffixes in (SUFFIXES, FORMATS):
+        name = next(
+            (name.removesuffix(suffix) for suffix in suffixes if suffix and name.endswith(suffix)), name
+        )
+    return name
+
+
+def with_names_of(suite: Suite, run: dict[str, Any]) -> None:
+    """Enter what a suite knows of the networks that were evaluated into the record of the evaluation."""
+    for network in suite.networks:
+        if network.name in run["networks"]:
+            run["networks"][network.name] |= {
+                "short_name": network.short_name,
+                "stands_in_for": network.stands_in_for,
+                "published": network.published,
+            }

@@ -1,1 +1,1 @@
-"""What can be known exactly, and what that would cost: elimination orders and widths."""
+"""What can be known exactly: optima by elimination, what they would cost, and upper bounds."""

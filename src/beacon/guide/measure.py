@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.guided.guide import StateBatch
-from beacon.guided.moves import Moves
+from beacon.guided.moves import Moves, real_moves
 
 SMALLEST = 1e-7  # scores nearer to 0 or 1 count as this near
 
@@ -63,10 +63,3 @@ def move_loss(
     counts = is_move.sum(axis=1)
     means = np.where(is_move, losses, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0]
     return float(means.mean()) if len(means) else float("nan")
-
-
-def real_moves(moves: Moves, states: StateBatch) -> NDArray[np.bool_]:
-    """[states, moves] does the move give an unobserved variable another value than it has?"""
-    free: NDArray[np.bool_] = moves.per_move(~states.observed)
-    free &= moves.per_move(states.assignments) != moves.value_of
-    return free

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
 from beacon.engine.limits import Limits
 from beacon.errors import UsageError
 from beacon.guided.guidance import Guidance
-from beacon.guided.kernel import run_guided
+from beacon.guided.kernel import run_guided_gls, run_guided_greedy
 from beacon.guided.state import build_guide, new_guide_state
 from beacon.model.flat import FlatModel
-from beacon.strategies.strategy import GlsPlus, Greedy, Strategy
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.greedy import Greedy
+from beacon.strategies.strategy import Strategy
 
-NO_PENALTIES = GlsPlus(penalty_weight=1.0)  # for Greedy: the kernel wants constants, and uses none of them
-
+NO_PENALTIES = GlsPlus(penalty_weight=1.0)  # for Greedy: shared helpers take constants, and use none of them
 
 GUIDED_STRATEGIES = (Greedy.name, GlsPlus.name)  # those that choose single moves
 
@@ -31,18 +32,26 @@ def check_can_be_guided(strategy: Strategy) -> None:
         )
 
 
-def guided_advance(
-    strategy: Strategy,
-    model: FlatModel,
-    state: SearchState,
-    scores: NDArray[np.float32],
-    guidance: Guidance,
-) -> Callable[[Limits], int]:
-    """What to call in place of the strategy's own ``advance``. Cost of setting it up: the number of moves."""
-    row = np.array(scores, dtype=np.float32)  # its own and writable: kernels are compiled for that
-    guide, numbers = new_guide_state(state, row), guidance.constants()
-    if numbers.weight > 0:  # restarts alone need the scores, not the trees
-        build_guide(model, state, guide, numbers)
-    gls = strategy if isinstance(strategy, GlsPlus) else NO_PENALTIES
-    constants = gls.constants(model)
-    return lambda limits: run_guided(model, state, guide, numbers, constants, limits)
+class GuidedAdvance:
+    """One search with a guide: what is called in place of the strategy's own ``advance``."""
+
+    def __init__(self, strategy: Strategy, model: FlatModel, core: CoreState, own: Any) -> None:
+        check_can_be_guided(strategy)
+        self.strategy, self.model, self.core, self.own = strategy, model, core, own
+        self._guide = new_guide_state(core)
+        self._numbers = Guidance().constants()
+
+    def take(self, scores: NDArray[np.float32], guidance: Guidance) -> None:
+        """Search with these scores from now on. Cost: the number of moves."""
+        self._numbers = guidance.constants()
+        self._guide.scores[:] = scores
+        if guidance.weight > 0:  # restarts alone need the scores, not the trees
+            build_guide(self.model, self.core, self._guide, self._numbers)
+
+    def __call__(self, limits: Limits) -> int:
+        """Run the kernel."""
+        model, core, guide = self.model, self.core, self._guide
+        if isinstance(self.strategy, GlsPlus):
+            constants = self.strategy.constants(model)
+            return run_guided_gls(model, core, self.own, constants, guide, self._numbers, limits)
+        return run_guided_greedy(model, core, NO_PENALTIES.constants(model), guide, self._numbers, limits)

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.guided.guide import StateBatch
 from beacon.model.graphical_model import GraphicalModel
 
 Number = TypeVar("Number", bound=np.generic)
@@ -89,3 +90,10 @@ class Moves:
             else:
                 result[:, variables] = combine(result[:, variables], column)
         return result
+
+
+def real_moves(moves: Moves, states: StateBatch) -> NDArray[np.bool_]:
+    """[states, moves] does the move give an unobserved variable another value than it has?"""
+    free: NDArray[np.bool_] = moves.per_move(~states.observed)
+    free &= moves.per_move(states.assignments) != moves.value_of
+    return free

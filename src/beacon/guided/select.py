@@ -8,7 +8,7 @@ that are counted, and once they have cost as much as building the worths anew, t
 
 from __future__ import annotations
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
 from beacon.engine.max_tree import LOWEST, tree_top
 from beacon.guided.guidance import GuidanceConstants
 from beacon.guided.state import GuideState, build_guide, lowest_gain, present_scale
@@ -20,25 +20,25 @@ SLACK = 1e-9  # worths that are so close count as tied
 
 
 @inlined
-def _bound(state: SearchState, guide: GuideState, change: float, most_loss: float, node: int) -> float:
+def _bound(core: CoreState, guide: GuideState, change: float, most_loss: float, node: int) -> float:
     """No candidate below a node is worth more, the scale having changed by so much; LOWEST if it has none."""
     worth = guide.worths[node]
     if worth == LOWEST:
         return LOWEST
     if change >= 0.0:
-        return worth + change * state.gains[node]  # type: ignore[no-any-return]
+        return worth + change * core.gains[node]  # type: ignore[no-any-return]
     return worth - change * min(guide.losses[node], most_loss)  # type: ignore[no-any-return]
 
 
 @inlined
-def _promising_variable(state: SearchState, guide: GuideState, change: float, most_loss: float) -> int:
+def _promising_variable(core: CoreState, guide: GuideState, change: float, most_loss: float) -> int:
     """Where one comes to by always taking the child of the largest bound. Cost: log8(n)."""
     i = 0
-    for level in range(len(state.gain_levels) - 3, -1, -1):
-        base = state.gain_levels[level] + 8 * i
+    for level in range(len(core.gain_levels) - 3, -1, -1):
+        base = core.gain_levels[level] + 8 * i
         chosen, top = 0, LOWEST
         for k in range(8):
-            bound = _bound(state, guide, change, most_loss, base + k)
+            bound = _bound(core, guide, change, most_loss, base + k)
             if bound > top:
                 chosen, top = k, bound
         i = 8 * i + chosen
@@ -48,7 +48,7 @@ def _promising_variable(state: SearchState, guide: GuideState, change: float, mo
 @inlined
 def _worth(
     model: FlatModel,
-    state: SearchState,
+    core: CoreState,
     guide: GuideState,
     guidance: GuidanceConstants,
     scale: float,
@@ -56,8 +56,8 @@ def _worth(
     value: int,
 ) -> float:
     """The mix of gain and score of one move; LOWEST if it is no candidate."""
-    start, current = model.move_starts[variable], state.assignment[variable]
-    gain = state.local_scores[start + value] - state.local_scores[start + current]
+    start, current = model.move_starts[variable], core.assignment[variable]
+    gain = core.local_scores[start + value] - core.local_scores[start + current]
     if value == current or gain <= lowest_gain(guidance):
         return LOWEST
     return scale * gain + guidance.weight * float(guide.scores[start + value])  # type: ignore[no-any-return]
@@ -65,22 +65,22 @@ def _worth(
 
 @inlined
 def _first_top(
-    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants, scale: float
+    model: FlatModel, core: CoreState, guide: GuideState, guidance: GuidanceConstants, scale: float
 ) -> float:
     """A worth that some candidate reaches, the largest if the tree has the right scale; LOWEST: none has."""
     change, top = scale - guide.counters[0]["scale"], LOWEST
     if change == 0.0:
-        return tree_top(guide.worths, state.gain_levels)  # type: ignore[no-any-return]
-    first = _promising_variable(state, guide, change, -lowest_gain(guidance))
+        return tree_top(guide.worths, core.gain_levels)  # type: ignore[no-any-return]
+    first = _promising_variable(core, guide, change, -lowest_gain(guidance))
     for value in range(model.domain_sizes[first]):
-        top = max(top, _worth(model, state, guide, guidance, scale, first, value))
+        top = max(top, _worth(model, core, guide, guidance, scale, first, value))
     return top
 
 
 @inlined
 def _gather_from(
     model: FlatModel,
-    state: SearchState,
+    core: CoreState,
     guide: GuideState,
     guidance: GuidanceConstants,
     scale: float,
@@ -90,7 +90,7 @@ def _gather_from(
 ) -> tuple[float, int]:
     """Add a variable's moves to the ties if they are worth as much as the best so far, or more."""
     for value in range(model.domain_sizes[variable]):
-        worth = _worth(model, state, guide, guidance, scale, variable, value)
+        worth = _worth(model, core, guide, guidance, scale, variable, value)
         if worth > top + SLACK:
             count = 0
         if worth >= top - SLACK:
@@ -104,24 +104,24 @@ def _gather_from(
 @inlined
 def _gather(
     model: FlatModel,
-    state: SearchState,
+    core: CoreState,
     guide: GuideState,
     guidance: GuidanceConstants,
     scale: float,
     top: float,
 ) -> tuple[float, int]:
     """Gather the ties, beginning with a worth known to be reached; return the largest and their number."""
-    levels, change, most_loss = state.gain_levels, scale - guide.counters[0]["scale"], -lowest_gain(guidance)
+    levels, change, most_loss = core.gain_levels, scale - guide.counters[0]["scale"], -lowest_gain(guidance)
     level, i, count = len(levels) - 2, 0, 0
     visits = -8 * level  # what it takes to come down to one leaf
     while True:
         visits += 1
-        if _bound(state, guide, change, most_loss, levels[level] + i) >= top - SLACK:
+        if _bound(core, guide, change, most_loss, levels[level] + i) >= top - SLACK:
             if level > 0:
                 level -= 1  # descend to the first child
                 i *= 8
                 continue
-            top, count = _gather_from(model, state, guide, guidance, scale, i, top, count)
+            top, count = _gather_from(model, core, guide, guidance, scale, i, top, count)
         while i & 7 == 7:  # the last child: climb
             i >>= 3
             level += 1
@@ -135,28 +135,28 @@ def _gather(
 
 @inlined
 def select_move(
-    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants
+    model: FlatModel, core: CoreState, guide: GuideState, guidance: GuidanceConstants
 ) -> tuple[int, int]:
     """A candidate of the largest worth, ties uniformly at random; (-1, -1) if there is none.
 
     Which moves are tied, and so the draw, does not depend on the scale of the tree. Cost: log8(n) for each
     tie, and the nodes whose bound is not low enough where the scale has changed.
     """
-    counters, scale = guide.counters[0], present_scale(state, guide, guidance)
-    if scale != counters["scale"] and counters["visits"] > state.gain_levels[1]:
-        build_guide(model, state, guide, guidance)
-    top = _first_top(model, state, guide, guidance, scale)
+    counters, scale = guide.counters[0], present_scale(core, guide, guidance)
+    if scale != counters["scale"] and counters["visits"] > core.gain_levels[1]:
+        build_guide(model, core, guide, guidance)
+    top = _first_top(model, core, guide, guidance, scale)
     if top == LOWEST:
         return -1, -1
-    top, num_gathered = _gather(model, state, guide, guidance, scale, top)
+    top, num_gathered = _gather(model, core, guide, guidance, scale, top)
     if num_gathered == 1:
         return guide.ties[0, 0], guide.ties[0, 1]
     num_ties = 0
     for k in range(num_gathered):  # some may have been gathered before the best was known
         variable, value = guide.ties[k, 0], guide.ties[k, 1]
-        if _worth(model, state, guide, guidance, scale, variable, value) >= top - SLACK:
+        if _worth(model, core, guide, guidance, scale, variable, value) >= top - SLACK:
             guide.ties[num_ties, 0] = variable
             guide.ties[num_ties, 1] = value
             num_ties += 1
-    drawn = random_below(state.rng, num_ties) if num_ties > 1 else 0
+    drawn = random_below(core.rng, num_ties) if num_ties > 1 else 0
     return guide.ties[drawn, 0], guide.ties[drawn, 1]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
 from beacon.engine.limits import EPSILON
 from beacon.engine.max_tree import LOWEST, build_tree, set_leaf, tree_top
 from beacon.guided.guidance import GuidanceConstants
@@ -24,7 +24,12 @@ COUNTERS = np.dtype(
         ("scale", np.float64),  # what one unit of gain counts in the worths
         ("visits", np.int64),  # nodes visited since the worths were built, where their scale was not right
         ("num_rebuilds", np.int64),  # how often the search had recomputed everything by then
-    ]
+        ("is_alone", np.bool_),  # the guide is not heeded at present
+        ("turn_step", np.int64),  # the step since which it is or is not heeded
+        ("restarts", np.int64),  # restarts made
+        ("idle_restarts", np.int64),  # restarts since the last flip
+    ],
+    align=True,
 )
 
 
@@ -43,11 +48,16 @@ class GuideState(NamedTuple):
     """[moves, 2] room for the moves (variable, value) among which one selection draws."""
 
 
-def new_guide_state(state: SearchState, scores: NDArray[np.float32]) -> GuideState:
-    """Room for the trees; :func:`build_guide` fills them."""
-    counters, size = np.zeros(1, dtype=COUNTERS), len(state.gains)
-    ties = np.zeros((len(scores), 2), dtype=np.int32)
-    return GuideState(counters, scores, np.full(size, LOWEST), np.full(size, LOWEST), ties)
+def new_guide_state(core: CoreState) -> GuideState:
+    """Room for scores and trees; :func:`build_guide` fills the trees."""
+    size, num_moves = len(core.gains), len(core.local_scores)
+    return GuideState(
+        counters=np.zeros(1, dtype=COUNTERS),
+        scores=np.empty(num_moves, dtype=np.float32),
+        losses=np.full(size, LOWEST),
+        worths=np.full(size, LOWEST),
+        ties=np.empty((num_moves, 2), dtype=np.int32),
+    )
 
 
 @inlined
@@ -57,28 +67,28 @@ def lowest_gain(guidance: GuidanceConstants) -> float:
 
 
 @inlined
-def present_scale(state: SearchState, guide: GuideState, guidance: GuidanceConstants) -> float:
+def present_scale(core: CoreState, guide: GuideState, guidance: GuidanceConstants) -> float:
     """What one unit of gain counts at this step: from the worst move to the best it makes 1 - weight."""
-    spread = tree_top(state.gains, state.gain_levels) + tree_top(guide.losses, state.gain_levels)
+    spread = tree_top(core.gains, core.gain_levels) + tree_top(guide.losses, core.gain_levels)
     return (1.0 - guidance.weight) / spread if spread > EPSILON else 0.0
 
 
 @inlined
 def _loss_and_worth(
-    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants, variable: int
+    model: FlatModel, core: CoreState, guide: GuideState, guidance: GuidanceConstants, variable: int
 ) -> tuple[float, float]:
     """What a variable's worst move loses, and the worth of its best. Cost: its number of values."""
     start, end = model.move_starts[variable], model.move_starts[variable + 1]
-    current, scale = start + state.assignment[variable], guide.counters[0]["scale"]
+    current, scale = start + core.assignment[variable], guide.counters[0]["scale"]
     lowest, loss, worth = lowest_gain(guidance), LOWEST, LOWEST
     if end - start == 2:  # the other value is the only move
-        gain = state.local_scores[start + end - 1 - current] - state.local_scores[current]
+        gain = core.local_scores[start + end - 1 - current] - core.local_scores[current]
         if gain > lowest:
             worth = scale * gain + guidance.weight * float(guide.scores[start + end - 1 - current])
         return -gain, worth
     for move in range(start, end):
         if move != current:
-            gain = state.local_scores[move] - state.local_scores[current]
+            gain = core.local_scores[move] - core.local_scores[current]
             loss = max(loss, -gain)
             if gain > lowest:
                 worth = max(worth, scale * gain + guidance.weight * float(guide.scores[move]))
@@ -87,60 +97,54 @@ def _loss_and_worth(
 
 @inlined
 def _update(
-    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants, variable: int
+    model: FlatModel, core: CoreState, guide: GuideState, guidance: GuidanceConstants, variable: int
 ) -> None:
-    loss, worth = _loss_and_worth(model, state, guide, guidance, variable)
-    set_leaf(guide.losses, state.gain_levels, variable, loss)
-    set_leaf(guide.worths, state.gain_levels, variable, worth)
+    loss, worth = _loss_and_worth(model, core, guide, guidance, variable)
+    set_leaf(guide.losses, core.gain_levels, variable, loss)
+    set_leaf(guide.worths, core.gain_levels, variable, worth)
 
 
 @kernel
-def build_guide(model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants) -> None:
+def build_guide(model: FlatModel, core: CoreState, guide: GuideState, guidance: GuidanceConstants) -> None:
     """Fill both trees, the worths at the present scale. Cost: the number of moves."""
     counters = guide.counters[0]
-    for i in range(len(state.assignment)):
-        if state.is_free[i]:
-            guide.losses[i], _ = _loss_and_worth(model, state, guide, guidance, i)
-    build_tree(guide.losses, state.gain_levels)
-    counters["scale"] = present_scale(state, guide, guidance)
+    for i in range(len(core.assignment)):
+        if core.is_free[i]:
+            guide.losses[i], _ = _loss_and_worth(model, core, guide, guidance, i)
+    build_tree(guide.losses, core.gain_levels)
+    counters["scale"] = present_scale(core, guide, guidance)
     counters["visits"] = 0
-    counters["num_rebuilds"] = state.counters[0]["num_rebuilds"]
-    for i in range(len(state.assignment)):
-        if state.is_free[i]:
-            _, guide.worths[i] = _loss_and_worth(model, state, guide, guidance, i)
-    build_tree(guide.worths, state.gain_levels)
+    counters["num_rebuilds"] = core.counters[0]["num_rebuilds"]
+    for i in range(len(core.assignment)):
+        if core.is_free[i]:
+            _, guide.worths[i] = _loss_and_worth(model, core, guide, guidance, i)
+    build_tree(guide.worths, core.gain_levels)
 
 
 @inlined
 def follow_flip(
-    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants, variable: int
+    model: FlatModel, core: CoreState, guide: GuideState, guidance: GuidanceConstants, variable: int
 ) -> None:
     """A variable has been flipped: update it and all that share a factor with it."""
-    for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-        other = model.pairs[link, 2]
-        if other >= 0 and state.gains[other] > LOWEST:
-            _update(model, state, guide, guidance, other)
-    state.counters[0]["stamp"] += 1
-    stamp = state.counters[0]["stamp"]
-    for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-        factor = model.wides[link, 0]
-        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            other = model.scopes[place, 0]
-            if state.stamps[other] != stamp and state.gains[other] > LOWEST:
-                state.stamps[other] = stamp
-                _update(model, state, guide, guidance, other)
-    if state.stamps[variable] != stamp:
-        _update(model, state, guide, guidance, variable)
+    _update(model, core, guide, guidance, variable)
+    for k in range(model.neighbour_starts[variable], model.neighbour_starts[variable + 1]):
+        if core.gains[model.neighbours[k]] > LOWEST:
+            _update(model, core, guide, guidance, model.neighbours[k])
 
 
 @inlined
 def follow_penalties(
-    model: FlatModel, state: SearchState, guide: GuideState, guidance: GuidanceConstants, num_tied: int
+    model: FlatModel,
+    core: CoreState,
+    guide: GuideState,
+    guidance: GuidanceConstants,
+    penalised: NDArray[np.int32],
+    count: int,
 ) -> None:
-    """So many of the search's ``tied_factors`` have been penalised: update their variables."""
-    for k in range(num_tied):
-        factor = state.tied_factors[k]
+    """This many factors have been penalised: update their variables."""
+    for k in range(count):
+        factor = penalised[k]
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable = model.scopes[place, 0]
-            if state.is_free[variable]:
-                _update(model, state, guide, guidance, variable)
+            if core.is_free[variable]:
+                _update(model, core, guide, guidance, variable)

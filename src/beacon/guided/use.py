@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args
 
 from beacon.errors import UsageError
 from beacon.guided.guidance import Candidates, Guidance, RestartFrom
-from beacon.model.checks import check_at_least, check_count
+from beacon.model.checks import check_count
 
+RETIRED = ("refresh_growth",)  # settings that guides of earlier versions may hold
 StartFrom = Literal["random", "guide"]
 
 
@@ -33,8 +34,6 @@ class GuideUse:
     """With a weight: choose among all moves, or only among those that gain."""
     refresh: int = 0
     """Steps between two scorings; 0: score once. Guides of the evidence alone always score once."""
-    refresh_growth: float = 1.0
-    """What the interval is multiplied with after each scoring: dense early, sparse later."""
     restart_from: RestartFrom = "random"
     """Restart at a random assignment, or at one drawn from the guide's scores."""
     stall: float = 1.0
@@ -47,7 +46,6 @@ class GuideUse:
         if self.start not in get_args(StartFrom):
             raise UsageError(f"start must be 'random' or 'guide'; found {self.start!r}")
         check_count("refresh", self.refresh, 0)
-        check_at_least("refresh_growth", self.refresh_growth, 1)
         _ = self.guidance  # checks the rest
 
     @property
@@ -68,6 +66,7 @@ class GuideUse:
     def from_dict(cls, settings: Mapping[str, Any]) -> GuideUse:
         """From a guide's file or a configuration; unknown names are refused."""
         known = [field.name for field in fields(cls)]
+        settings = {name: value for name, value in settings.items() if name not in RETIRED}
         for name in settings:
             if name not in known:
                 close = get_close_matches(name, known, n=1)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from beacon.errors import BeaconError, FormatError
 
 MAX_TEXT_BYTES = 1 << 30  # a larger model file is a mistake or a decompression bomb
+TEMPORARY = "beacon-"  # how the names of files begin, after a dot, that are not complete
 _CHUNK_BYTES = 1 << 20
 
 
@@ -49,7 +50,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     try:
         data = _read_bytes(place)
     except OSError as error:
-        raise BeaconError(f"cannot read {place}: {_reason(error)}") from None
+        raise BeaconError(f"cannot read {place}: {reason(error)}") from None
     except ValueError as error:  # a null character in the name
         raise BeaconError(f"cannot read {place!r}: {error}") from None
     return _decoded(data, place)
@@ -71,9 +72,26 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         _write_bytes(place, data)
     except OSError as error:
-        raise BeaconError(f"cannot write {place}: {_reason(error)}") from None
+        raise BeaconError(f"cannot write {place}: {reason(error)}") from None
     except ValueError as error:
         raise BeaconError(f"cannot write {place!r}: {error}") from None
+
+
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder, made if it is not there."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise BeaconError(f"cannot write {folder}: it is a file, and a folder is needed")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BeaconError(f"cannot write {folder}: {reason(error)}") from None
+    return folder
+
+
+def reason(error: OSError) -> str:
+    """What the system says, in lower case."""
+    return (error.strerror or str(error)).lower()
 
 
 def _read_bytes(path: str) -> bytes:
@@ -124,7 +142,7 @@ def _write_bytes(path: str, data: bytes) -> None:
         Path(path).write_bytes(data)  # a pipe or a device, such as /dev/stdout, cannot be replaced
         return
     target = os.path.realpath(path)  # a link keeps pointing to its file
-    temporary = os.path.join(os.path.dirname(target), f".beacon-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(os.path.dirname(target), f".{TEMPORARY}{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
             file.write(data)
@@ -132,7 +150,3 @@ def _write_bytes(path: str, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from beacon.errors import BeaconError
+from beacon.io.files import reason
 
 FILE = ".lock"
 
@@ -35,7 +36,7 @@ def _locked(path: Path) -> int:
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise BeaconError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+            raise BeaconError(f"cannot write {path}: {reason(error)}") from None
         if not _lock(handle):
             owner = os.read(handle, 32).decode(errors="replace").strip()
             os.close(handle)

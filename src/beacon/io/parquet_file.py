@@ -39,9 +39,19 @@ def save_table(
     """Write a table with its facts; see :func:`beacon.io.files.write_bytes`."""
     described = json.dumps({"version": kind.version, **facts})
     table = pa.table(dict(columns)).replace_schema_metadata({kind.key: described})
+    write_table(table, path)
+
+
+def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write a table, compressed and with checksums; the old file stays until the new one is complete."""
     buffer = pa.BufferOutputStream()
     pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
     write_bytes(path, buffer.getvalue().to_pybytes())
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error, which may have many."""
+    return (str(error).splitlines() or ["no reason given"])[0]
 
 
 def load_table(
@@ -61,8 +71,8 @@ def load_table(
     except FileNotFoundError:
         raise BeaconError(f"cannot read {place}: no such file") from None
     except (OSError, ValueError, pa.ArrowException) as error:
-        reason = (str(error).splitlines() or ["no reason given"])[0]
-        raise FormatError(place, "", f"expected a Parquet file with {kind.contents} ({reason})") from None
+        wanted = f"expected a Parquet file with {kind.contents}"
+        raise FormatError(place, "", f"{wanted} ({first_line(error)})") from None
 
 
 def _facts(kind: ParquetKind, path: str, file: pq.ParquetFile) -> dict[str, Any]:

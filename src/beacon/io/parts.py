@@ -1,70 +1,41 @@
-"""Work in progress: finished chunks are files in a folder beside the output, so that a kill loses little."""
+"""Work in progress: finished parts are files in a folder of their own, so that a kill loses little.
+
+Every part is written under a temporary name and renamed, so a process that is killed leaves only whole files.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
-from typing import Any
 
-from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.learn.collector import Chunk
-from beacon.learn.trajectories import Trajectories
-
-SUFFIX = ".parts"
+from beacon.io.files import TEMPORARY, make_folder
 
 
-class Parts:
-    """The folder ``OUTPUT.parts``, and what is in it of one collection."""
+class PartsFolder:
+    """Files ``NAME-*.parquet`` in a folder; files of other names there are left alone."""
 
-    def __init__(self, output: str | os.PathLike[str], fingerprint: str, settings: dict[str, Any]) -> None:
-        self.output = Path(output)
-        self.folder = Path(f"{os.fspath(output)}{SUFFIX}")
-        self._fingerprint = fingerprint
-        self._settings = settings
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self._name = folder, name
 
-    def load(self, chunk: Chunk) -> Trajectories | None:
-        """A chunk finished earlier; None if there is none, or none that can be read."""
-        path = self._path(chunk)
-        if not path.exists():
-            return None
-        try:
-            part = Trajectories.load(path)
-        except FormatError:
-            return None  # it is made again
-        if part.fingerprint != self._fingerprint or part.settings != self._settings:
-            raise UsageError(
-                f"{self.folder} holds an unfinished collection with other {self._difference(part)}; go on "
-                "with that, choose another output, or remove the folder"
-            )
-        return part if len(part) == len(chunk.evidences) else None
+    def path(self, part: str) -> Path:
+        """Where a part is."""
+        return self.folder / f"{self._name}-{part}.parquet"
 
-    def save(self, chunk: Chunk, part: Trajectories) -> None:
-        """Keep a finished chunk."""
-        try:
-            self.folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise BeaconError(
-                f"cannot write {self.folder}: {(error.strerror or str(error)).lower()}"
-            ) from None
-        part.save(self._path(chunk))
+    def new(self, part: str) -> Path:
+        """Where a part is to be written; the folder is there then."""
+        make_folder(self.folder)
+        return self.path(part)
+
+    def files(self) -> list[Path]:
+        """All parts, by name."""
+        return sorted(self.folder.glob(f"{self._name}-*.parquet"))
 
     def remove(self) -> None:
-        """The output is written: nothing here is needed any more. Files of others stay."""
-        patterns = ("queries-*.parquet", ".queries-*.tmp", ".beacon-*.tmp")
-        for path in (path for pattern in patterns for path in self.folder.glob(pattern)):
+        """Remove all parts and half-written files, and the folder if nothing else is in it."""
+        half_written = [
+            path for name in (self._name, TEMPORARY) for path in self.folder.glob(f".{name}*.tmp")
+        ]
+        for path in (*self.files(), *half_written):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
-
-    def _path(self, chunk: Chunk) -> Path:
-        last = chunk.first + len(chunk.evidences) - 1
-        return self.folder / f"queries-{chunk.first:06}-{last:06}.parquet"
-
-    def _difference(self, part: Trajectories) -> str:
-        """The settings that differ, with their values there."""
-        if part.fingerprint != self._fingerprint:
-            return "model"
-        theirs, ours = part.settings, self._settings
-        names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
-        return ", ".join(f"{name} ({theirs.get(name)})" for name in names)

@@ -1,15 +1,11 @@
-"""Rows on disk that grow while the work goes on: a folder of parts beside one merged Parquet file.
+"""Rows on disk that grow while the work goes on: one merged Parquet file, and parts until it is written.
 
-Every part and the merged file are written under a temporary name and renamed, so that a process that is
-killed at any moment leaves only whole files. A row that is there twice (killed between merging and clearing
-up) counts once.
+A row that is there twice (killed between merging and clearing up) counts once.
 """
 
 from __future__ import annotations
 
-import os
 import secrets
-from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -18,9 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beacon.errors import BeaconError, FormatError
+from beacon.errors import FormatError
+from beacon.io.parquet_file import first_line, write_table
+from beacon.io.parts import PartsFolder
 
-FLUSH_SECONDS = 2.0  # at most so much work is lost to a kill, plus the queries under way
+FLUSH_SECONDS = 2.0  # a kill loses at most the work of this time, and the queries that are being searched
 PARTS_FOLDER = "parts"
 
 Row = dict[str, Any]
@@ -28,12 +26,12 @@ Key = tuple[Any, ...]
 
 
 class RowStore:
-    """One kind of rows in a folder: ``NAME.parquet`` and ``parts/NAME-*.parquet``."""
+    """One kind of rows: ``NAME.parquet`` and ``parts/NAME-*.parquet`` in a folder; without one, in memory."""
 
-    def __init__(self, folder: Path, name: str, schema: pa.Schema, key: tuple[str, ...]) -> None:
-        self._file = folder / f"{name}.parquet"
-        self._parts = folder / PARTS_FOLDER
-        self._name, self._schema, self._key = name, schema, key
+    def __init__(self, folder: Path | None, name: str, schema: pa.Schema, key: tuple[str, ...]) -> None:
+        self._file = None if folder is None else folder / f"{name}.parquet"
+        self._parts = None if folder is None else PartsFolder(folder / PARTS_FOLDER, name)
+        self._schema, self._key = schema, key
         self._waiting: list[Row] = []
         self._flushed = monotonic()
 
@@ -46,63 +44,48 @@ class RowStore:
         self.flush()  # also when the work was interrupted: nothing done is lost
 
     def keys(self) -> set[Key]:
-        """The keys of all rows on disk."""
+        """The keys of all rows."""
         tables = [_read(path, self._schema, list(self._key)) for path in self._files()]
-        return {key for table in tables for key in zip(*table.to_pydict().values(), strict=True)}
+        written = {key for table in tables for key in zip(*table.to_pydict().values(), strict=True)}
+        return written | {self._key_of(row) for row in self._waiting}
 
     def add(self, row: Row) -> None:
-        """Take a row; now and then the rows so far go to disk."""
+        """Take a row; every few seconds the rows so far go to disk."""
         self._waiting.append(row)
         if monotonic() - self._flushed > FLUSH_SECONDS:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits as one more part."""
-        if self._waiting:
-            self._parts.mkdir(parents=True, exist_ok=True)
+        """Write the waiting rows as one more part."""
+        if self._parts is not None and self._waiting:
             table = pa.Table.from_pylist(self._waiting, schema=self._schema)
-            _write(table, self._parts / f"{self._name}-{secrets.token_hex(8)}.parquet")
+            write_table(table, self._parts.new(secrets.token_hex(8)))
             self._waiting = []
         self._flushed = monotonic()
 
     def rows(self) -> list[Row]:
-        """All rows on disk, sorted by key."""
+        """All rows, sorted by key."""
         tables = [_read(path, self._schema) for path in self._files()]
-        found = {tuple(row[name] for name in self._key): row for table in tables for row in table.to_pylist()}
+        every = [row for table in tables for row in table.to_pylist()] + self._waiting
+        found = {self._key_of(row): row for row in every}
         return [found[key] for key in sorted(found)]
 
     def merge(self) -> None:
-        """Put all rows into the one file, in order, and clear the parts."""
+        """Put all rows into the one file, in order, and remove the parts."""
+        if self._file is None or self._parts is None:
+            return
         self.flush()
-        parts = self._part_files()
-        if parts or not self._file.exists():
-            _write(pa.Table.from_pylist(self.rows(), schema=self._schema), self._file)
-        for part in [*parts, *self._leftovers()]:
-            part.unlink(missing_ok=True)
-        if self._parts.is_dir() and not any(self._parts.iterdir()):
-            self._parts.rmdir()
+        if self._parts.files() or not self._file.exists():
+            write_table(pa.Table.from_pylist(self.rows(), schema=self._schema), self._file)
+        self._parts.remove()
 
-    def _leftovers(self) -> list[Path]:
-        """Half-written files of a process that was killed."""
-        pattern = f".{self._name}*.tmp"
-        return [*self._file.parent.glob(pattern), *self._parts.glob(pattern)]
+    def _key_of(self, row: Row) -> Key:
+        return tuple(row[name] for name in self._key)
 
-    def _files(self) -> Iterable[Path]:
-        return [*([self._file] if self._file.exists() else []), *self._part_files()]
-
-    def _part_files(self) -> list[Path]:
-        return sorted(self._parts.glob(f"{self._name}-*.parquet"))
-
-
-def _write(table: pa.Table, target: Path) -> None:
-    temporary = target.with_name(f".{target.name}-{secrets.token_hex(8)}.tmp")
-    try:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise BeaconError(f"cannot write {target}: {(error.strerror or str(error)).lower()}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    def _files(self) -> list[Path]:
+        if self._file is None or self._parts is None:
+            return []
+        return [*([self._file] if self._file.exists() else []), *self._parts.files()]
 
 
 def _read(path: Path, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
@@ -112,5 +95,4 @@ def _read(path: Path, schema: pa.Schema, columns: list[str] | None = None) -> pa
                 raise FormatError(path, "", "the columns are not those of this version; use a new folder")
             return file.read(columns)
     except (OSError, ValueError, pa.ArrowException) as error:
-        reason = (str(error).splitlines() or ["no reason given"])[0]
-        raise FormatError(path, "", f"expected results in Parquet ({reason})") from None
+        raise FormatError(path, "", f"expected results in Parquet ({first_line(error)})") from None

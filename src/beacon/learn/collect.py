@@ -10,10 +10,10 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import UsageError
-from beacon.io.parts import Parts
 from beacon.learn.collector import Chunk, Collector, work_through
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
+from beacon.learn.unfinished import Parts
 from beacon.model.checks import check_count, check_seed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
@@ -125,7 +125,7 @@ def collect(
 
 def _make_ready(teacher: Teacher) -> None:
     """Compile model and kernels before threads come to need them, and complain of a missing peer at once."""
-    teacher.strategy  # noqa: B018
+    teacher.runner  # noqa: B018
     if teacher.settings.method == "toulbar2":
         teacher.peer  # noqa: B018
 

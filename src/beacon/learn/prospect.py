@@ -15,9 +15,10 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from beacon.query.sampling import GibbsSettings
 from beacon.reduce.propagate import with_implied
-from beacon.runner.search import Search, num_threads
+from beacon.runner.pool import num_threads
+from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime
-from beacon.strategies.strategy import Auto
+from beacon.strategies.auto import Auto
 
 PROBES = 3
 PROBE_SECONDS = 0.5

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.model.checks import check_count, check_positive
-from beacon.model.flat import FlatModel, compile_model
+from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer
-from beacon.reduce.propagate import fixed_values
-from beacon.runner.result import Result, checked_result
-from beacon.runner.search import Search
+from beacon.runner.result import Outcome, Result, checked_result
+from beacon.runner.runner import Query, Runner
 from beacon.runner.stop import Stop
-from beacon.runner.warm_up import warm_up
-from beacon.strategies.strategy import Auto, GlsPlus, Strategy
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.strategy import Strategy
 
 METHODS = ("gls+", "auto", "toulbar2")
 DEFAULT_STEPS = 100_000
@@ -102,18 +102,17 @@ class Teacher:
     model: GraphicalModel
     settings: TeacherSettings
 
-    @cached_property
+    @property
     def flat(self) -> FlatModel:
         """The compiled model."""
-        return compile_model(self.model)
+        return self.runner.flat
 
     @cached_property
-    def strategy(self) -> Strategy:
-        """How the engine searches."""
+    def runner(self) -> Runner:
+        """What runs the engine's searches."""
         gls = GlsPlus(restart_interval=self.settings.restart_interval)
         strategy: Strategy = gls if self.settings.method == "gls+" else Auto()
-        warm_up(strategy)
-        return strategy.fitted(self.flat)
+        return Runner(self.model, strategy, threads=1)
 
     @cached_property
     def peer(self) -> Peer:
@@ -144,18 +143,18 @@ class Teacher:
     ) -> Reference:
         results: list[Result] = []
         for seed in seeds:
-            search = Search(self.flat, fixed_values(self.flat, evidence, None), self.strategy, seed=seed)
-            reason = search.run(self.settings.stop, cancelled)
-            results.append(checked_result(self.model, evidence, search, seed, reason))
+            query, stops = Query(evidence), [self.settings.stop]
+            outcome = Outcome.of(*self.runner.search(query, stops, seed=seed, cancelled=cancelled))
+            results.append(checked_result(self.model, evidence, outcome, self.flat.log_zero, seed))
             if results[-1].is_optimal:
                 break
         best = min(results, key=lambda result: (result.zero_factors, -result.floored_log_score))
-        source = f"{self.strategy.name}, proved optimal" if best.is_optimal else self._source
+        source = f"{self.runner.strategy.name}, proved optimal" if best.is_optimal else self._source
         return Reference(best.assignment, best.floored_log_score, best.zero_factors, source)
 
     @property
     def _source(self) -> str:
-        return f"{self.strategy.name} {self.settings.budget}"
+        return f"{self.runner.strategy.name} {self.settings.budget}"
 
     def _scored(self, assignment: NDArray[np.int64], source: str) -> Reference:
         entries = self.model.log_potentials(assignment)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,13 @@ from beacon.errors import UsageError
 from beacon.guided.evidence_guide import EvidenceGuide
 from beacon.guided.guide import Guide, States
 from beacon.guided.use import GuideUse
-from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.query.query_set import QuerySet
-from beacon.runner.guided_batch import GuidedBatch, load_kernels
-from beacon.runner.scored import LoneSearches, ScoredStarts, given_starts, is_asked_first
-from beacon.runner.search import num_threads
-from beacon.runner.stop import MaxRuntime, MaxSteps, Stop
+from beacon.runner.runner import Query, Runner
+from beacon.runner.start import random_start
+from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.runner.trace import Trace
-from beacon.strategies.strategy import make_strategy
 
 WEIGHTS = (0.2, 0.5, 0.7, 1.0)
 FIRST_QUERIES = 8
@@ -157,7 +153,7 @@ def tune(
     """
     settings = settings or TuneSettings()
     evidences = _validation_evidences(model, queries, settings.queries)
-    runner = _Runner(model, guide, settings, seed, propagate, threads)
+    runner = _Trials(model, guide, settings, seed, propagate, threads)
     left = list(trials or candidate_trials(guide))
     runner.prepare(left)
     rows: list[dict[str, Any]] = []
@@ -201,7 +197,7 @@ def _validation_evidences(model: GraphicalModel, queries: QuerySet, most: int) -
 
 
 @dataclass
-class _Runner:
+class _Trials:
     """Runs trials."""
 
     model: GraphicalModel
@@ -214,41 +210,31 @@ class _Runner:
     def prepare(self, trials: Sequence[Trial]) -> None:
         """Load what no trial is to be charged with: all kernels, and what the guide's first scoring needs."""
         for trial in trials:
-            load_kernels(make_strategy(trial.strategy), trial.use)
+            self._runner(trial)
         sizes = (1, self.model.num_variables)
         self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
 
     def scores(self, trial: Trial, evidences: Sequence[dict[int, int]]) -> NDArray[np.float64]:
-        """[queries, marks] the best scores of a trial."""
+        """[queries, marks] the best scores of a trial; all trials begin at the same random assignments."""
         limits = self.settings
         stop = MaxSteps(max(limits.steps)) if limits.steps else MaxRuntime(max(limits.seconds))
-        traces = self._lone_traces if is_asked_first(self.guide, trial.use) else self._batch_traces
-        return np.array([limits.marks_of(trace) for trace in traces(trial, evidences, stop)])
+        queries = [
+            Query(evidence, random_start(self.model, evidence, self.seed), yields=True)
+            for evidence in evidences
+        ]
+        runs = self._runner(trial).run(queries, [stop], lambda _, outcome: limits.marks_of(outcome.trace))
+        return np.array([marks for _, marks in sorted(runs, key=lambda run: run[0])])
 
-    def _lone_traces(self, trial: Trial, evidences: Sequence[dict[int, int]], stop: Stop) -> list[Trace]:
-        """As a guide that is asked once is put to work: see :func:`beacon.solve_many`."""
-        began, flat = perf_counter(), compile_model(self.model)
-        scored = None
-        if trial.use.start == "guide":
-            given = given_starts(self.model, evidences, "random", self.seed)
-            scored = ScoredStarts.ask(self.model, flat, evidences, self.guide, given, began)
-        strategy = make_strategy(trial.strategy).fitted(flat)
-        searches = LoneSearches(flat, evidences, strategy, trial.use, None, scored, self.seed, self.propagate)
-        return [run.trace for run in searches.run([stop], num_threads(self.threads))]
-
-    def _batch_traces(self, trial: Trial, evidences: Sequence[dict[int, int]], stop: Stop) -> list[Trace]:
-        batch = GuidedBatch(
+    def _runner(self, trial: Trial) -> Runner:
+        return Runner(
             self.model,
-            evidences,
+            trial.strategy,
             self.guide,
             trial.use,
-            trial.strategy,
             seed=self.seed,
             propagate=self.propagate,
             threads=self.threads,
         )
-        batch.run_until(stop)
-        return batch.traces
 
 
 def _row(trial: Trial, count: int, rank: float, scores: NDArray[np.float64]) -> dict[str, Any]:

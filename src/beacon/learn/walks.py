@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
 from beacon.engine.flip import best_value, flip
+from beacon.engine.incumbent import restart
 from beacon.engine.limits import EPSILON
 from beacon.engine.max_tree import LOWEST, build_tree, pick_top, set_leaf, tree_top
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
 from beacon.runner.search import Search
-from beacon.strategies.greedy import restart
-from beacon.strategies.strategy import Greedy
+from beacon.strategies.greedy import Greedy
 
 
 class Goal(NamedTuple):
@@ -62,81 +62,76 @@ def record_walks(
         flip_variables=np.full((runs, steps), -1, dtype=np.int32),
         flip_values=np.zeros((runs, steps), dtype=np.int32),
     )
-    goal = Goal(reference.astype(np.int32), np.full(len(search.state.gains), LOWEST))
-    _walk(model, search.state, goal, walks)
+    goal = Goal(reference.astype(np.int32), np.full(len(search.core.gains), LOWEST))
+    _walk(model, search.core, goal, walks)
     return walks, search
 
 
 @inlined
-def _gain_toward(model: FlatModel, state: SearchState, goal: Goal, variable: int) -> float:
-    current, wanted = state.assignment[variable], goal.assignment[variable]
-    if current == wanted or not state.is_free[variable]:
+def _gain_toward(model: FlatModel, core: CoreState, goal: Goal, variable: int) -> float:
+    current, wanted = core.assignment[variable], goal.assignment[variable]
+    if current == wanted or not core.is_free[variable]:
         return LOWEST
     first = model.move_starts[variable]
-    return state.local_scores[first + wanted] - state.local_scores[first + current]  # type: ignore[no-any-return]
+    return core.local_scores[first + wanted] - core.local_scores[first + current]  # type: ignore[no-any-return]
 
 
 @inlined
-def _update(model: FlatModel, state: SearchState, goal: Goal, variable: int) -> None:
-    set_leaf(goal.gains, state.gain_levels, variable, _gain_toward(model, state, goal, variable))
+def _update(model: FlatModel, core: CoreState, goal: Goal, variable: int) -> None:
+    set_leaf(goal.gains, core.gain_levels, variable, _gain_toward(model, core, goal, variable))
 
 
 @inlined
-def _build(model: FlatModel, state: SearchState, goal: Goal) -> int:
+def _build(model: FlatModel, core: CoreState, goal: Goal) -> int:
     """Fill the tree of gains toward the reference; return the distance. Cost: the number of variables."""
     distance = 0
-    for variable in range(len(state.assignment)):
-        goal.gains[variable] = _gain_toward(model, state, goal, variable)
+    for variable in range(len(core.assignment)):
+        goal.gains[variable] = _gain_toward(model, core, goal, variable)
         distance += (goal.gains[variable] > LOWEST) * 1
-    build_tree(goal.gains, state.gain_levels)
+    build_tree(goal.gains, core.gain_levels)
     return distance
 
 
 @inlined
-def _update_neighbours(model: FlatModel, state: SearchState, goal: Goal, variable: int) -> None:
+def _update_neighbours(model: FlatModel, core: CoreState, goal: Goal, variable: int) -> None:
     """After a flip: what the flip may have changed. Cost: that of the flip."""
-    _update(model, state, goal, variable)
-    for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-        if model.pairs[link, 2] >= 0:
-            _update(model, state, goal, model.pairs[link, 2])
-    for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-        factor = model.wides[link, 0]
-        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            _update(model, state, goal, model.scopes[place, 0])
+    _update(model, core, goal, variable)
+    for k in range(model.neighbour_starts[variable], model.neighbour_starts[variable + 1]):
+        _update(model, core, goal, model.neighbours[k])
 
 
 @inlined
 def _step(
-    model: FlatModel, state: SearchState, goal: Goal, walks: Walks, run: int, step: int, is_late: bool
+    model: FlatModel, core: CoreState, goal: Goal, walks: Walks, run: int, step: int, is_late: bool
 ) -> int:
     """Make one step and record it; return by how much the distance has grown."""
-    is_toward = random_below(state.rng, 2) == 0 or is_late
-    if is_toward and tree_top(goal.gains, state.gain_levels) > LOWEST:
-        variable = pick_top(goal.gains, state.gain_levels, EPSILON, state.rng)
+    is_toward = random_below(core.rng, 2) == 0 or is_late
+    if is_toward and tree_top(goal.gains, core.gain_levels) > LOWEST:
+        variable = pick_top(goal.gains, core.gain_levels, EPSILON, core.rng)
         value = goal.assignment[variable]
     else:
-        variable = pick_top(state.gains, state.gain_levels, EPSILON, state.rng)
-        value = best_value(model, state, variable)
+        variable = pick_top(core.gains, core.gain_levels, EPSILON, core.rng)
+        value = best_value(model, core, variable)
     wanted = goal.assignment[variable]
-    growth = (value != wanted) * 1 - (state.assignment[variable] != wanted) * 1
-    flip(model, state, variable, value, False)
-    _update_neighbours(model, state, goal, variable)
+    growth = (value != wanted) * 1 - (core.assignment[variable] != wanted) * 1
+    flip(model, core, variable, value)
+    _update_neighbours(model, core, goal, variable)
     walks.flip_variables[run, step] = variable
     walks.flip_values[run, step] = value
     return growth  # type: ignore[no-any-return]
 
 
 @kernel
-def _walk(model: FlatModel, state: SearchState, goal: Goal, walks: Walks) -> None:
+def _walk(model: FlatModel, core: CoreState, goal: Goal, walks: Walks) -> None:
     """Record all runs. Cost: a rebuild for each run, and twice the flips."""
     for run in range(len(walks.starts)):
-        restart(model, state)
-        for variable in range(len(state.assignment)):
-            walks.starts[run, variable] = state.assignment[variable]
-        distance = _build(model, state, goal)
+        restart(model, core)
+        for variable in range(len(core.assignment)):
+            walks.starts[run, variable] = core.assignment[variable]
+        distance = _build(model, core, goal)
         num_steps = walks.flip_variables.shape[1]
         can_arrive = distance <= num_steps
-        if tree_top(state.gains, state.gain_levels) > LOWEST:
+        if tree_top(core.gains, core.gain_levels) > LOWEST:
             for step in range(num_steps):
                 is_late = can_arrive and distance >= num_steps - step - 1  # a greedy step may add to it
-                distance += _step(model, state, goal, walks, run, step, is_late)
+                distance += _step(model, core, goal, walks, run, step, is_late)

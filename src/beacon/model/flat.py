@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import ModelError
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.neighbours import neighbours_of
 
 DEFAULT_LOG_ZERO = -100.0
 MAX_LOG_POTENTIAL = 1e15  # beyond it sums of doubles have no digits left for ordinary potentials
@@ -50,6 +51,10 @@ class FlatModel(NamedTuple):
     """[variables + 1] first row of each variable in ``wides``."""
     wides: NDArray[np.int32]
     """[wide links, 2] factor of three or more variables, stride of this variable."""
+    neighbour_starts: NDArray[np.int32]
+    """[variables + 1] first entry of each variable in ``neighbours``."""
+    neighbours: NDArray[np.int32]
+    """[neighbours] the variables that share a factor with this one, each once, those of pairs first."""
 
     @property
     def num_variables(self) -> int:
@@ -125,6 +130,7 @@ def _flatten(model: GraphicalModel, log_zero: float | None) -> FlatModel:
         "wide_starts": wide_starts,
         "wides": np.column_stack([factor_of_place[wide_places], scopes[wide_places, 1]]),
     }
+    arrays["neighbour_starts"], arrays["neighbours"] = neighbours_of(arrays)
     frozen: dict[str, Any] = {name: _frozen(array, np.int32) for name, array in arrays.items()}
     hard_zero = _hard_zero(log_table, frozen["table_starts"], floor)
     return FlatModel(log_zero=floor, hard_zero=hard_zero, log_table=_frozen(log_table, np.float64), **frozen)

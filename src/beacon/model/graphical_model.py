@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import EvidenceError, ModelError
-from beacon.exact.width import min_fill_width
 from beacon.model.html_view import html_table
+from beacon.model.width import min_fill_width
 
 MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
 MAX_SCOPE = 32  # axes that every numpy can give an array

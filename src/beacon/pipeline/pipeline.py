@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,37 +14,32 @@ from time import perf_counter
 
 from beacon.errors import BeaconError, UsageError
 from beacon.evaluation.run_file import FILE, Facts, load_run, new_run, new_session, save_run
+from beacon.evaluation.session import OnProgress
 from beacon.model.graphical_model import GraphicalModel
 from beacon.pipeline.settings import RunSettings, first_difference
 from beacon.query.query_set import QuerySet
 
+OnStage = Callable[[str, float | None, str], None]
+"""Called after each stage with its name, the seconds it took (None: it was done before) and a summary."""
+
 RECORD = "pipeline"
-NOT_OF_A_SESSION = ("threads", "load", "runs", "seconds")  # these concern measurements alone
+NOT_OF_A_SESSION = ("threads", "load", "runs", "seconds", "methods")  # these concern measurements alone
 
 
 @dataclass(frozen=True)
 class Job:
     """What is to be made, where, and with what."""
 
-    model_file: str
+    model: GraphicalModel
+    name: str
     folder: Path
     settings: RunSettings
     seed: int = 0
     jobs: int | None = None
     device: str = "auto"
-    quiet: bool = False
-
-    @property
-    def model_path(self) -> Path:
-        """The model's file."""
-        return Path(self.model_file)
-
-    @cached_property
-    def model(self) -> GraphicalModel:
-        """The model."""
-        from beacon.formats import read_model  # noqa: PLC0415
-
-        return read_model(self.model_file)
+    command: str = "beacon.run"
+    """What started it, for the record."""
+    on_progress: OnProgress = lambda what, done, total: None
 
     @cached_property
     def queries(self) -> QuerySet:
@@ -89,7 +83,7 @@ class Pipeline:
         self._clear(self._num_done(facts) + 1, facts)  # what was made of an output that is gone
         record |= self._identity
         record["configuration"] = self._configuration
-        record["sessions"].append(_session())
+        record["sessions"].append(_session(self.job.command))
         save_run(self.job.folder, facts)
 
     @property
@@ -97,15 +91,12 @@ class Pipeline:
         """Is nothing left to do?"""
         return self._num_done(self._facts()) == len(self.stages)
 
-    def run(self, tell: Callable[[str], None]) -> dict[str, Facts]:
-        """Do what is not done; ``tell`` hears a line for each stage. What each stage took and made."""
+    def run(self, on_stage: OnStage) -> dict[str, Facts]:
+        """Do what is not done; what each stage took and made."""
         for k, stage in enumerate(self.stages):
-            if self._num_done(self._facts()) > k:
-                entry = self._facts()[RECORD]["stages"][stage.name]
-                tell(f"{stage.name:<9} {'done':>8}  {entry['summary']}")
-                continue
-            entry = self._do(stage)
-            tell(f"{stage.name:<9} {entry['seconds']:>6.1f} s  {entry['summary']}")
+            is_old = self._num_done(self._facts()) > k
+            entry = self._facts()[RECORD]["stages"][stage.name] if is_old else self._do(stage)
+            on_stage(stage.name, None if is_old else entry["seconds"], entry["summary"])
         stages: dict[str, Facts] = self._facts()[RECORD]["stages"]
         return stages
 
@@ -210,9 +201,9 @@ class Pipeline:
         )
 
 
-def _session() -> Facts:
+def _session(command: str) -> Facts:
     """Who made it, when and on what machine."""
-    session = new_session(" ".join(["beacon", *sys.argv[1:]]), 1)
+    session = new_session(command, 1)
     return {name: fact for name, fact in session.items() if name not in NOT_OF_A_SESSION}
 
 

@@ -3,80 +3,73 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from beacon.cli.options import DEFAULT_COUNT
-from beacon.cli.settings import Setting, settings_of
-from beacon.errors import MissingDependencyError
-from beacon.evaluation.catalog import check_names
-from beacon.evaluation.method import Budget
+from beacon.errors import FormatError, UsageError
+from beacon.evaluation.settings import EvaluateSettings
+from beacon.io.settings import Setting, check_known, closest, converted, default_of, guessed, settings_of
+from beacon.io.structured import parse_toml
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
-from beacon.learn.train import FastSettings, TrainingSettings, check_preset
+from beacon.learn.train import FastSettings, TrainingSettings, check_preset, load_preset, train
 from beacon.learn.tune import TuneSettings
 from beacon.model.checks import check_count, check_seed
-from beacon.pipeline.toml_settings import Given, add_item, checked, read_sections
-from beacon.query.query_set import QuerySettings
+from beacon.query.query_set import QuerySettings, sample_queries
 from beacon.query.sampling import GibbsSettings
 
 if TYPE_CHECKING:
     from beacon.learn.attention import AttentionPreset as Preset
 
 SECTIONS = ("queries", "teacher", "collect", "train", "tune", "evaluate")
-DEFAULT_PRESET = "small"
+DEFAULT_COUNT: int = default_of(sample_queries, "count")
+DEFAULT_PRESET: str = default_of(train, "preset")
+DEFAULT_EVALUATION = EvaluateSettings(
+    methods=("greedy", "gls+", "auto", "beacon-gls+", "beacon"), seconds=(0.001, 0.01, 0.1, 1.0)
+)
+
+
+class Given(NamedTuple):
+    """A value that the user chose, and where."""
+
+    value: Any
+    place: str
+    """The file or the option, for messages."""
+
 
 Sections = dict[str, dict[str, Given]]
 
 
 @dataclass(frozen=True)
-class EvaluateSettings:
-    """What is measured on the test queries."""
+class RunSettings:
+    """All that decides what a run makes, seed apart.
 
-    methods: tuple[str, ...] = ("greedy", "gls+", "auto", "beacon-gls+", "beacon")
-    """Strategies, guided methods and other solvers by name."""
-    steps: tuple[int, ...] = (500, 1000, 2000, 4000)
-    """Budgets in steps."""
-    seconds: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0)
-    """Budgets in seconds."""
-    lambdas: tuple[float, ...] = ()
-    """Weights with which the guided methods are measured, too."""
-    seeds: int = 1
-    """Repetitions, each from starts of its own."""
-    limit: int | None = None
-    """Only so many of the test queries."""
-    drift: int = 0
-    """Steps of each search that are followed towards the best known assignment."""
-    propagate: bool = False
-    """Do all methods first fix what the evidence implies?"""
+    >>> import beacon
+    >>> beacon.RunSettings(count=300, preset="fast").configuration["queries"]["count"]
+    300
+    """
+
+    count: int = DEFAULT_COUNT
+    """Number of queries."""
+    queries: QuerySettings = field(default_factory=QuerySettings)
+    collect: CollectSettings = field(default_factory=CollectSettings)
+    preset: str = DEFAULT_PRESET
+    """The guide: fast, small or paper."""
+    train: FastSettings | Preset | None = None
+    """How it is trained; None: as the preset says."""
+    tune: TuneSettings = field(default_factory=TuneSettings)
+    evaluate: EvaluateSettings = DEFAULT_EVALUATION
+    """What is measured on the test queries."""
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        check_names(self.methods)
-        _ = self.budget
-        check_count("evaluate.seeds", self.seeds, 1)
-        check_count("evaluate.drift", self.drift, 0)
-        if self.limit is not None:
-            check_count("evaluate.limit", self.limit, 1)
-
-    @property
-    def budget(self) -> Budget:
-        """Both kinds of budgets."""
-        return Budget(self.steps, self.seconds)
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """All that decides what a run makes, seed apart."""
-
-    count: int
-    queries: QuerySettings
-    collect: CollectSettings
-    preset: str
-    train: FastSettings | Preset
-    tune: TuneSettings
-    evaluate: EvaluateSettings
+        check_count("queries.count", self.count, 1)
+        check_preset(self.preset)
+        if self.train is None:
+            object.__setattr__(self, "train", load_preset(self.preset))
 
     @property
     def configuration(self) -> dict[str, dict[str, Any]]:
@@ -94,87 +87,116 @@ class RunSettings:
         return plain
 
 
-def _train_facts(settings: FastSettings | Preset) -> dict[str, Any]:
+def _changed(preset: Any, changes: dict[str, Any]) -> Any:
+    """A preset with other settings, by their own names."""
+    return replace(preset, **changes) if isinstance(preset, FastSettings) else preset.changed(**changes)
+
+
+def _train_facts(settings: FastSettings | Preset | None) -> dict[str, Any]:
     if isinstance(settings, FastSettings):
         return asdict(settings)
+    assert settings is not None
     return {**asdict(settings.training), "network": asdict(settings.network)}
 
 
-def gathered(config: str | None, items: Sequence[str], options: Mapping[str, Any]) -> Sections:
+def gathered(
+    config: str | os.PathLike[str] | None, items: Sequence[str], options: Mapping[str, Any]
+) -> Sections:
     """What a file says, then ``--set``, then options such as ``{"train.preset": "fast"}`` (None: nothing)."""
-    sections = read_sections(config, SECTIONS, ["seed"]) if config is not None else {}
+    sections = read_sections(config) if config is not None else {}
     for item in items:
-        add_item(sections, item, SECTIONS)
+        _add_item(sections, item)
     for name, value in options.items():
-        section, _, key = name.partition(".")
+        section, _, key = name.rpartition(".")
+        if section:
+            check_known(section, SECTIONS, f"no section is called {section!r}")
         if value is not None:
             sections.setdefault(section, {})[key] = Given(value, f"--{key}")
     return sections
 
 
+def read_sections(path: str | os.PathLike[str]) -> Sections:
+    """The sections of a TOML file; the section "" has the keys outside of any: the seed."""
+    place = os.fspath(path)
+    try:
+        content = parse_toml(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FormatError(place, "", f"expected settings in TOML: {error}") from None
+    sections: Sections = {}
+    for name, value in content.items():
+        if name == "seed" and not isinstance(value, dict):
+            sections[""] = {name: Given(value, place)}
+            continue
+        check_known(name, SECTIONS, f"{place}: no section is called {name!r}")
+        if not isinstance(value, dict):
+            raise FormatError(place, "", f"expected a section [{name}]; found {name} = {value!r}")
+        sections[name] = {key: Given(entry, place) for key, entry in value.items()}
+    return sections
+
+
+def _add_item(sections: Sections, item: str) -> None:
+    """Enter a ``section.key=value`` item of the command line, in place of what is there."""
+    name, sign, text = item.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not (sign and dot):
+        raise UsageError(f"--set: expected SECTION.KEY=VALUE, found {item!r}")
+    check_known(section, SECTIONS, f"--set: no section is called {section!r}")
+    sections.setdefault(section, {})[key] = Given(guessed(text.strip()), "--set")
+
+
 def seed_of(sections: Sections) -> int:
     """The seed outside of all sections; 0 if there is none."""
-    given = checked("", sections.get("", {}), {"seed": Setting("seed", int, 0)})
-    check_seed(given.get("seed", 0))
-    return int(given.get("seed", 0))
+    seed = _checked("", sections, {"seed": Setting("seed", int, 0)}).get("seed", 0)
+    check_seed(seed)
+    return int(seed)
 
 
 def make_settings(sections: Sections) -> RunSettings:
     """Check everything; what is not given has the default of its stage."""
-    values = {name: checked(name, sections.get(name, {}), _known(name, sections)) for name in SECTIONS}
-    queries, train, tune = values["queries"], values["train"], values["tune"]
-    count = queries.pop("count", DEFAULT_COUNT)
-    check_count("queries.count", count, 1)
-    gibbs = GibbsSettings(**{key: queries.pop(key) for key in list(queries) if key in _names(GibbsSettings)})
+    preset = sections.get("train", {}).get("preset", Given(DEFAULT_PRESET, "")).value
+    check_preset(preset)
+    train_kind = FastSettings if preset == "fast" else TrainingSettings
+    count = {"count": Setting("count", int, DEFAULT_COUNT)}
+    known = {
+        "queries": count | _without(QuerySettings, "gibbs") | settings_of(GibbsSettings),
+        "teacher": settings_of(TeacherSettings),
+        "collect": _without(CollectSettings, "teacher"),
+        "train": {"preset": Setting("preset", str, DEFAULT_PRESET)} | settings_of(train_kind),
+        "tune": settings_of(TuneSettings),
+        "evaluate": _without(EvaluateSettings, "split", "count"),
+    }
+    values = {name: _checked(name, sections, known[name]) for name in SECTIONS}
+    queries, tune = values["queries"], values["tune"]
+    gibbs = {key: queries.pop(key) for key in list(queries) if key in settings_of(GibbsSettings)}
     if tune.get("steps"):
         tune.setdefault("seconds", ())  # given steps take the place of the default times
-    preset = train.pop("preset", DEFAULT_PRESET)
+    values["train"].pop("preset", None)
+    trained = load_preset(preset)
     return RunSettings(
-        count=count,
-        queries=QuerySettings(**queries, gibbs=gibbs),
+        count=queries.pop("count", DEFAULT_COUNT),
+        queries=QuerySettings(**queries, gibbs=GibbsSettings(**gibbs)),
         collect=CollectSettings(teacher=TeacherSettings(**values["teacher"]), **values["collect"]),
         preset=preset,
-        train=_train_settings(preset, train),
+        train=_changed(trained, values["train"]),
         tune=TuneSettings(**tune),
-        evaluate=EvaluateSettings(**values["evaluate"]),
+        evaluate=replace(DEFAULT_EVALUATION, **values["evaluate"]),
     )
 
 
-def _known(section: str, sections: Sections) -> dict[str, Setting]:
-    """The settings that a section may have."""
-    if section == "queries":
-        count = {"count": Setting("count", int, DEFAULT_COUNT)}
-        return count | _without(settings_of(QuerySettings), "gibbs") | settings_of(GibbsSettings)
-    if section == "train":
-        given = sections.get("train", {}).get("preset", Given(DEFAULT_PRESET, ""))
-        check_preset(given.value)
-        own = settings_of(FastSettings if given.value == "fast" else TrainingSettings)
-        return {"preset": Setting("preset", str, DEFAULT_PRESET)} | own
+def _without(source: type, *names: str) -> dict[str, Setting]:
+    return {key: setting for key, setting in settings_of(source).items() if key not in names}
+
+
+def _checked(section: str, sections: Sections, known: Mapping[str, Setting]) -> dict[str, Any]:
+    """The values of a section, each of the kind that its setting has."""
+    given = sections.get(section, {})
+    for key, (_, place) in given.items():
+        if key not in known:
+            raise UsageError(f"{place}: [{section}] has no setting {key!r}; {closest(key, list(known))}")
     return {
-        "teacher": settings_of(TeacherSettings),
-        "collect": _without(settings_of(CollectSettings), "teacher"),
-        "tune": settings_of(TuneSettings),
-        "evaluate": settings_of(EvaluateSettings),
-    }[section]
-
-
-def _train_settings(preset: str, changes: dict[str, Any]) -> FastSettings | Preset:
-    if preset == "fast":
-        return FastSettings(**changes)
-    try:
-        from beacon.learn.attention import PRESETS  # noqa: PLC0415  (torch is slow to import)
-    except ImportError:
-        raise MissingDependencyError("torch", "training a guide", "learn") from None
-    chosen = PRESETS[preset]
-    return chosen._replace(training=replace(chosen.training, **changes))
-
-
-def _without(known: dict[str, Setting], name: str) -> dict[str, Setting]:
-    return {key: setting for key, setting in known.items() if key != name}
-
-
-def _names(kind: type[GibbsSettings]) -> list[str]:
-    return [field.name for field in fields(kind)]
+        key: converted(f"{place}: {section}.{key}".replace(": .", ": "), known[key].kind, value)
+        for key, (value, place) in given.items()
+    }
 
 
 def first_difference(

@@ -2,64 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from beacon.cli.collect import collect_into, load_teacher
-from beacon.cli.evaluate import Chosen, Evaluation, evaluation_settings
-from beacon.cli.evaluate_networks import Problem, network_name
-from beacon.cli.kernels import load_guided_kernels, load_kernels
-from beacon.cli.progress import ProgressBar
-from beacon.cli.queries import load_sampling, summary_of
-from beacon.cli.train import UNFINISHED, epoch_line, most_epochs
-from beacon.evaluation.guided_method import GuidedMethod
-from beacon.evaluation.protocol import Plan
+from beacon.evaluation.evaluation import Evaluation
+from beacon.evaluation.problem import Problem
+from beacon.evaluation.session import Request, measure
+from beacon.guide.checkpoint import load_guide, update_tuned
+from beacon.learn.collect import collect as collect_trajectories
 from beacon.learn.trajectories import Trajectories
+from beacon.learn.tune import tune as tune_guide
 from beacon.pipeline.pipeline import Job, Stage
-from beacon.strategies.strategy import STRATEGIES, make_strategy
+from beacon.query.query_set import SPLITS, QuerySet, sample_queries
 
 if TYPE_CHECKING:
-    from beacon.evaluation.method import Method, Network
-    from beacon.evaluation.run_file import Facts
-    from beacon.guide.attention import AttentionGuide
-    from beacon.guide.fast_guide import FastGuide
+    pass
 
 QUERIES, TRAJECTORIES, GUIDE = "queries.parquet", "trajectories.parquet", "guide"
 EVALUATION, REPORT = "evaluation.parquet", "report.html"
+UNFINISHED = ".unfinished"
 
 
 def sample(job: Job) -> str:
     """Queries that the model itself may produce."""
-    from beacon.query.query_set import sample_queries  # noqa: PLC0415
-
-    load_sampling(job.model, job.quiet)
     settings = job.settings
-    with ProgressBar(f"sampling {settings.count:,} queries", None, job.quiet):
-        made = sample_queries(job.model, settings.count, job.seed, **vars(settings.queries))
-        made.save(job.folder / QUERIES)
-    return summary_of(made)
+    job.on_progress(f"sampling {settings.count:,} queries", 0, 0)
+    made = sample_queries(job.model, settings.count, job.seed, **vars(settings.queries))
+    made.save(job.folder / QUERIES)
+    return queries_in_words(made)
+
+
+def queries_in_words(made: QuerySet) -> str:
+    """A query set in a few words."""
+    splits = ", ".join(f"{len(made.split(name)):,} {name}" for name in SPLITS)
+    observed = made.observed.sum(axis=1).mean()
+    return f"{len(made):,} queries ({splits}); on average {observed:.1f} of {made.num_variables:,} observed"
 
 
 def collect(job: Job) -> str:
     """A reference for every query, and walks toward it."""
     settings = job.settings.collect
-    load_teacher(settings.teacher.method, job.quiet)
-    target = str(job.folder / TRAJECTORIES)
-    made = collect_into(target, job.quiet, job.model, job.queries, settings, seed=job.seed, jobs=job.jobs)
+    made = collect_trajectories(
+        job.model,
+        job.queries,
+        settings,
+        seed=job.seed,
+        jobs=job.jobs,
+        path=job.folder / TRAJECTORIES,
+        on_progress=lambda done, total: job.on_progress("collecting", done, total),
+    )
     proved = sum("proved optimal" in source and "not proved" not in source for source in made.sources)
     runs, steps = made.flip_variables.shape[1:]
-    walks = f"{runs * len(made):,} walks of {steps} steps"
-    return f"{len(made):,} references ({proved:,} proved optimal), {walks if runs else 'no walks'}"
+    walks = f"{runs * len(made):,} walks of {steps} steps" if runs else "no walks"
+    return f"{len(made):,} references ({proved:,} proved optimal), {walks}"
 
 
 def train(job: Job) -> str:
     """A guide, from the training queries."""
     trajectories = Trajectories.load(job.folder / TRAJECTORIES, job.model, job.queries)
-    most = most_epochs(job.settings.train)
-    with ProgressBar(
-        f"training, preset {job.settings.preset}, at most {most} epochs", most, job.quiet
-    ) as bar:
-        guide = _trained(job, trajectories, lambda record: _show_epoch(bar, record))
+    preset = job.settings.train
+    assert preset is not None
+    guide = preset.train(
+        job.model,
+        job.queries,
+        trajectories,
+        seed=job.seed,
+        device=job.device,
+        state_file=job.folder / f"{GUIDE}{UNFINISHED}",
+        on_epoch=lambda record: job.on_progress(
+            f"training, {epoch_line(record)}", record["epoch"], preset.most_epochs
+        ),
+    )
     facts = guide.facts
     if not facts.get("is_complete", True):
         raise KeyboardInterrupt  # what there is lies in the state file
@@ -71,102 +83,55 @@ def train(job: Job) -> str:
     )
 
 
-def _trained(job: Job, trajectories: Trajectories, on_epoch: Any) -> FastGuide | AttentionGuide:
-    return job.settings.train.train(
-        job.model,
-        job.queries,
-        trajectories,
-        seed=job.seed,
-        device=job.device,
-        state_file=job.folder / f"{GUIDE}{UNFINISHED}",
-        on_epoch=on_epoch,
-    )
-
-
-def _show_epoch(bar: ProgressBar, record: dict[str, Any]) -> None:
-    bar.describe(epoch_line(record))
-    bar.reach(record["epoch"])
+def epoch_line(record: dict[str, Any]) -> str:
+    """An epoch in words."""
+    parts = [
+        f"epoch {record['epoch']}: loss {record['train_loss']:.4f}",
+        f"on validation queries {record['validation_loss']:.4f}",
+    ]
+    if "top_move_accuracy" in record:
+        parts.append(f"best move right {record['top_move_accuracy']:.1%}")
+    return ", ".join([*parts, f"{record['seconds']:.1f} s"])
 
 
 def tune(job: Job) -> str:
     """How the guide is best used, by the validation queries."""
-    from beacon.guide.checkpoint import load_guide, update_tuned  # noqa: PLC0415
-    from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
-
-    load_guided_kernels(job.quiet)
     guide = load_guide(job.folder / GUIDE, job.model)
-    with ProgressBar("tuning", None, job.quiet) as bar:
-        tuning = tune_guide(
-            job.model,
-            job.queries,
-            guide,
-            job.settings.tune,
-            seed=job.seed,
-            on_round=lambda trials, count: bar.describe(f"{trials} ways to search on {count} queries"),
-        )
+    tuning = tune_guide(
+        job.model,
+        job.queries,
+        guide,
+        job.settings.tune,
+        seed=job.seed,
+        on_round=lambda trials, count: job.on_progress(
+            f"tuning, {trials} ways to search on {count} queries", 0, 0
+        ),
+    )
     update_tuned(job.folder / GUIDE, tuning.to_dict())
     return f"best of {len(tuning.table)} ways to search: {tuning.best}"
 
 
-class RunEvaluation(Evaluation):
-    """An evaluation inside a run's folder, which may be moved: paths are noted as seen from there."""
-
-    def methods(self, network: Network, problem: Problem) -> list[Method]:
-        """The methods, the guided ones without the folder's own name."""
-        return [
-            replace(method, facts={"folder": GUIDE}) if isinstance(method, GuidedMethod) else method
-            for method in super().methods(network, problem)
-        ]
-
-
 def evaluate(job: Job) -> str:
     """All methods on the test queries."""
-    for name in job.settings.evaluate.methods:
-        if name in STRATEGIES:
-            load_kernels(make_strategy(name), job.quiet)
-    plan, chosen = plan_of(job), chosen_of(job)
-    evaluation = RunEvaluation(job.folder, plan, chosen, quiet=True)
-    name = network_name(job.model_file)
-    problem = Problem(name, job.model_path, job.folder / QUERIES, str(job.folder / GUIDE))
-    with ProgressBar("evaluating (Ctrl-C keeps what is done)", 0, job.quiet) as bar:
-        evaluation.measure(problem, bar)
-    evaluation.finish()
-    runs = len(evaluation.store.keys())
-    return f"{len(evaluation.run['methods'])} methods, {runs:,} searches of test queries"
+    problem = Problem(job.name, job.model, job.folder / QUERIES, str(job.folder / GUIDE))
+    made = measure([problem], request_of(job), on_progress=job.on_progress, locked=True)
+    return f"{len(made.methods)} methods, {len(made.records):,} searches of test queries"
 
 
-def plan_of(job: Job) -> Plan:
-    """Budgets and seeds; one search at a time where seconds are measured."""
-    from beacon.runner.search import num_threads  # noqa: PLC0415
-
-    asked = job.settings.evaluate
-    threads = num_threads(1 if asked.seconds else job.jobs)
-    return Plan(asked.budget, tuple(range(job.seed, job.seed + asked.seeds)), threads, asked.drift)
-
-
-def chosen_of(job: Job) -> Chosen:
-    """Methods and queries."""
-    asked = job.settings.evaluate
-    return Chosen(
-        list(asked.methods), asked.lambdas, asked.propagate, {}, "test", asked.limit, job.settings.count
-    )
-
-
-def evaluation_facts(job: Job) -> Facts:
-    """What the record of the evaluation says of itself before it has begun."""
-    return evaluation_settings(plan_of(job), chosen_of(job))
+def request_of(job: Job) -> Request:
+    """What the evaluation measures."""
+    threads = None if job.settings.evaluate.seconds else job.jobs
+    return Request(job.settings.evaluate, None, job.seed, threads, job.folder, command=job.command)
 
 
 def report(job: Job) -> str:
     """One page with all that was found."""
-    from beacon.evaluation.results import Results  # noqa: PLC0415
     from beacon.report.contents import make_report  # noqa: PLC0415
     from beacon.report.files import write_report  # noqa: PLC0415
 
-    page = job.folder / REPORT
-    with ProgressBar("drawing", None, job.quiet):
-        made = make_report(Results.load(job.folder), job.folder)
-        write_report(made, page, f"Beacon on {network_name(job.model_file)}")
+    job.on_progress("drawing", 0, 0)
+    made = make_report(Evaluation.load(job.folder))
+    write_report(made, job.folder / REPORT, f"Beacon on {job.name}")
     return f"{sum(1 for _ in made.tables)} tables, {sum(1 for _ in made.plots)} plots"
 
 
@@ -175,6 +140,6 @@ STAGES = (
     Stage("collect", ("teacher", "collect"), TRAJECTORIES, (TRAJECTORIES, f"{TRAJECTORIES}.parts"), collect),
     Stage("train", ("train",), GUIDE, (GUIDE, f"{GUIDE}{UNFINISHED}"), train),
     Stage("tune", ("tune",), GUIDE, (), tune),
-    Stage("evaluate", ("evaluate",), EVALUATION, (EVALUATION, "drift.parquet", "parts"), evaluate),
+    Stage("evaluate", ("evaluate",), EVALUATION, (EVALUATION, "parts"), evaluate),
     Stage("report", (), REPORT, (REPORT,), report),
 )

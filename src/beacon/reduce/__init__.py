@@ -1,1 +1,1 @@
-"""What a query leaves of a model: values that the evidence implies, and independent parts."""
+"""What a query leaves of a model: values that the evidence implies, tables given them, independent parts."""

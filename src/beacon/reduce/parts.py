@@ -40,7 +40,8 @@ def label_parts(
 ) -> int:
     """Write the part of each free variable into ``part_of``, -1 for the others; return the number of parts.
 
-    ``firsts`` gets the number of variables in earlier parts, for each part. Cost: the links of the model.
+    ``firsts`` gets the number of variables in earlier parts, for each part. Cost: the free variables'
+    neighbours.
     """
     num_parts, num_before = 0, 0
     for variable in range(len(part_of)):
@@ -50,13 +51,8 @@ def label_parts(
         while head < tail:
             variable = queue[head]
             head += 1
-            for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-                if model.pairs[link, 2] >= 0:
-                    tail = _reach(model.pairs[link, 2], num_parts, is_free, part_of, queue, tail)
-            for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-                factor = model.wides[link, 0]
-                for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-                    tail = _reach(model.scopes[place, 0], num_parts, is_free, part_of, queue, tail)
+            for k in range(model.neighbour_starts[variable], model.neighbour_starts[variable + 1]):
+                tail = _reach(model.neighbours[k], num_parts, is_free, part_of, queue, tail)
         if tail > 0:
             firsts[num_parts] = num_before
             num_before += tail

@@ -77,6 +77,22 @@ def fixed_values(
     return given if start is not None and _contradicts(start, fixed) else fixed
 
 
+def possible_moves(model: FlatModel, fixed: Fixed) -> tuple[NDArray[np.bool_], Fixed] | None:
+    """The (variable, value) pairs that fixed values and zeros leave, and the fixed values with the implied.
+
+    None if they leave nothing: the fixed values contradict the zeros. What is left need not be possible: a
+    value is ruled out only where a single factor forbids it.
+    """
+    zeros = _zeros_of(model)
+    given, possible = fixed.copy(), zeros.possible.copy()
+    if not zeros.matter:
+        return None if zeros.entries.any() else (possible, given)
+    waiting, supported = zeros.without.copy(), np.zeros(model.num_moves, dtype=np.bool_)
+    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
+    is_left = _fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, given)
+    return (possible, given) if is_left else None
+
+
 def _contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
     return bool(((fixed >= 0) & (start != fixed)).any())
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import secrets
+import io
 from pathlib import Path
 
 import numpy as np
 
-from beacon.errors import BeaconError
+from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.metrics import Floats, mean_of
-from beacon.evaluation.results import Kind, Results
+from beacon.io.files import write_bytes
 from beacon.report.drawings import anytime_plots
 from beacon.report.figure import drawing_style
 from beacon.report.naming import amount, main_methods
 from beacon.report.tables import Cell, Table, digits_of, duration, label, mark_best, number, written
 
 
-def budget_table(results: Results, network: str, kind: Kind) -> Table:
+def budget_table(results: Evaluation, network: str, kind: Kind) -> Table:
     """Mean difference to the best known log score of each query: a row a method, a column a budget."""
     methods, best = main_methods(results), results.best(network)[None]
     columns = [
@@ -46,21 +45,15 @@ def _difference_cell(differences: Floats) -> Cell:
     return Cell(written(mean.mean, digits_of(mean.mean)), mean.mean, detail=extra)
 
 
-def write_picture(results: Results, path: Path) -> None:
+def write_picture(results: Evaluation, path: Path) -> None:
     """The anytime curves of the first network, over steps and over seconds, as one PNG file."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}.tmp")
     plots = anytime_plots(results)[:2]
     with drawing_style():
         figure = Figure(figsize=(4.6 * len(plots), 3.4), layout="constrained")
-        axes = figure.subplots(1, len(plots), squeeze=False)[0]
-        for plot, ax in zip(plots, axes, strict=True):
+        for plot, ax in zip(plots, figure.subplots(1, len(plots), squeeze=False)[0], strict=True):
             plot.draw(ax=ax)
-        try:
-            figure.savefig(temporary, format="png", dpi=150, facecolor="white")
-            os.replace(temporary, path)
-        except OSError as error:
-            raise BeaconError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
-        finally:
-            temporary.unlink(missing_ok=True)
+        image = io.BytesIO()
+        figure.savefig(image, format="png", dpi=150, facecolor="white")
+    write_bytes(path, image.getvalue())

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from beacon.evaluation.bootstrap import bootstrap_interval
+from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.metrics import Floats, improvements, mean_of, win_percentage, win_points
-from beacon.evaluation.results import Kind, Results
 from beacon.report.naming import amount, is_variant, short_name
 from beacon.report.tables import NOTHING, Cell, Table, digits_of, label, number, written
 
 BASELINES = ("greedy", "gls+")
 
 
-def compared(results: Results, baseline: str) -> list[str]:
+def compared(results: Evaluation, baseline: str) -> list[str]:
     """The methods that are shown against a baseline: all others, without the variants of a λ sweep."""
     others = [m for m in results.methods if m != baseline and not is_variant(results, m)]
     return [m for m in others if results.baselines.get(m) in {None, baseline} and m != _weaker(baseline)]
@@ -24,12 +26,12 @@ def _weaker(baseline: str) -> str:
     return "greedy" if baseline == "gls+" else ""
 
 
-def baselines(results: Results) -> list[str]:
+def baselines(results: Evaluation) -> list[str]:
     """The baselines that were measured and have something to be compared with."""
     return [name for name in BASELINES if name in results.methods and compared(results, name)]
 
 
-def win_matrix(results: Results, method: str, baseline: str, kind: Kind) -> Floats:
+def win_matrix(results: Evaluation, method: str, baseline: str, kind: Kind) -> Floats:
     """[networks, budgets] win percentage against the baseline; nan where one was not measured."""
     return np.array(
         [
@@ -45,49 +47,52 @@ def win_matrix(results: Results, method: str, baseline: str, kind: Kind) -> Floa
     )
 
 
-def win_table(results: Results, baseline: str, kind: Kind) -> Table:
+def win_table(results: Evaluation, baseline: str, kind: Kind) -> Table:
     """Win percentages of all methods, with the green and red of a heatmap."""
-    rows = []
-    for network in results.networks:
-        for method in compared(results, baseline):
-            cells = [_win_cell(results, network, method, baseline, kind, b) for b in results.budgets(kind)]
-            if any(cell.text != NOTHING for cell in cells):
-                rows.append((label(short_name(results, network)), label(method), *cells))
-    return Table(
-        f"wins-over-{_file_name(baseline)}-{kind}s",
-        f"Wins over {baseline}, %, by {kind}s",
-        ("network", "method", *(amount(kind, budget) for budget in results.budgets(kind))),
-        tuple(rows),
-        "A win counts 1, a tie ½, a loss 0; in brackets the 95 % bootstrap interval over queries.",
-        num_labels=2,
-    )
+    note = "A win counts 1, a tie ½, a loss 0; in brackets the 95 % bootstrap interval over queries."
+    return _table(results, baseline, kind, "wins", "Wins", _win_cell, note)
 
 
-def improvement_table(results: Results, baseline: str, kind: Kind) -> Table:
+def improvement_table(results: Evaluation, baseline: str, kind: Kind) -> Table:
     """Mean improvement in percent of the baseline's score."""
+    note = (
+        "Mean over queries of (score − baseline) / |baseline| · 100, with the 95 % bootstrap interval. "
+        "“+k”: k queries without a finite quotient (no answer, a baseline of 0) are not in the mean."
+    )
+    return _table(results, baseline, kind, "improvement", "Improvement", _improvement_cell, note)
+
+
+def _table(
+    results: Evaluation,
+    baseline: str,
+    kind: Kind,
+    key: str,
+    title: str,
+    cell_of: Callable[[Floats, Floats], Cell],
+    note: str,
+) -> Table:
+    """A row for each network and method, a column for each budget; rows without a number are left out."""
     rows = []
     for network in results.networks:
         for method in compared(results, baseline):
             cells = [
-                _improvement_cell(results, network, method, baseline, kind, b) for b in results.budgets(kind)
+                cell_of(results.scores(network, method, kind, b), results.scores(network, baseline, kind, b))
+                for b in results.budgets(kind)
             ]
             if any(cell.text != NOTHING for cell in cells):
                 rows.append((label(short_name(results, network)), label(method), *cells))
     return Table(
-        f"improvement-over-{_file_name(baseline)}-{kind}s",
-        f"Improvement over {baseline}, %, by {kind}s",
+        f"{key}-over-{_file_name(baseline)}-{kind}s",
+        f"{title} over {baseline}, %, by {kind}s",
         ("network", "method", *(amount(kind, budget) for budget in results.budgets(kind))),
         tuple(rows),
-        "Mean over queries of (score − baseline) / |baseline| · 100, with the 95 % bootstrap interval. "
-        "“+k”: k queries without a finite quotient (no answer, a baseline of 0) are not in the mean.",
+        note,
         num_labels=2,
     )
 
 
-def _win_cell(results: Results, network: str, method: str, baseline: str, kind: Kind, budget: float) -> Cell:
-    points = win_points(
-        results.scores(network, method, kind, budget), results.scores(network, baseline, kind, budget)
-    )
+def _win_cell(scores: Floats, baselines: Floats) -> Cell:
+    points = win_points(scores, baselines)
     mean = mean_of(points)
     if not mean.num_finite:
         return number(np.nan)
@@ -96,13 +101,8 @@ def _win_cell(results: Results, network: str, method: str, baseline: str, kind: 
     return Cell(written(100 * mean.mean, 0), 100 * mean.mean, shade=2 * mean.mean - 1, detail=detail)
 
 
-def _improvement_cell(
-    results: Results, network: str, method: str, baseline: str, kind: Kind, budget: float
-) -> Cell:
-    values = improvements(
-        results.scores(network, method, kind, budget), results.scores(network, baseline, kind, budget)
-    )
-    return percent_cell(values)
+def _improvement_cell(scores: Floats, baselines: Floats) -> Cell:
+    return percent_cell(improvements(scores, baselines))
 
 
 def percent_cell(values: Floats) -> Cell:

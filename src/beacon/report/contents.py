@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from beacon.evaluation.results import Results
+from beacon.evaluation.evaluation import Evaluation
 from beacon.guide.checkpoint import read_facts
-from beacon.report import comparisons, drawings, drift_table
+from beacon.report import comparisons, drawings
 from beacon.report.drawings import Plot
 from beacon.report.naming import main_methods, plural
-from beacon.report.published import published_tables
 from beacon.report.summaries import (
     gap_table,
     networks_table,
@@ -39,7 +37,7 @@ class Section:
 class Report:
     """All sections, and the results they come from."""
 
-    results: Results
+    results: Evaluation
     sections: list[Section]
 
     @property
@@ -53,8 +51,8 @@ class Report:
         return (plot for section in self.sections for plot in section.plots)
 
 
-def make_report(results: Results, folder: Path | None = None) -> Report:
-    """Everything that the results have to say; sections without content are left out."""
+def make_report(results: Evaluation, extra: Sequence[Section] = ()) -> Report:
+    """Everything that the results have to say, then ``extra``; sections without content are left out."""
     makers = (
         _overview,
         _wins,
@@ -64,15 +62,13 @@ def make_report(results: Results, folder: Path | None = None) -> Report:
         _wall_clock,
         _targets,
         _speed,
-        _published,
-        _drift,
-        lambda found: _training(found, folder),
+        _training,
     )
-    sections = [section for make in makers if (section := make(results)).tables or section.plots]
-    return Report(results, sections)
+    sections = [*(make(results) for make in makers), *extra]
+    return Report(results, [section for section in sections if section.tables or section.plots])
 
 
-def _overview(results: Results) -> Section:
+def _overview(results: Evaluation) -> Section:
     runs = plural(len(results.records), "run")
     text = (
         f"{plural(len(main_methods(results)), 'method')} on {plural(len(results.networks), 'network')}, "
@@ -82,7 +78,7 @@ def _overview(results: Results) -> Section:
     return Section("overview", "At a glance", text, [overview_table(results), networks_table(results)])
 
 
-def _wins(results: Results) -> Section:
+def _wins(results: Evaluation) -> Section:
     plots, tables = [], []
     for baseline in comparisons.baselines(results):
         for kind in ("step", "second"):
@@ -97,7 +93,7 @@ def _wins(results: Results) -> Section:
     return Section("wins", "Wins", text, [table for table in tables if table.rows], plots)
 
 
-def _improvements(results: Results) -> Section:
+def _improvements(results: Evaluation) -> Section:
     tables = [
         comparisons.improvement_table(results, baseline, "step")
         for baseline in comparisons.baselines(results)
@@ -108,7 +104,7 @@ def _improvements(results: Results) -> Section:
     return Section("improvement", "Improvement by steps", text, [table for table in tables if table.rows])
 
 
-def _weights(results: Results) -> Section:
+def _weights(results: Evaluation) -> Section:
     text = (
         "Guided methods with different weights of the guide (λ) beside their baseline: mean score over "
         "queries, with its standard deviation."
@@ -116,7 +112,7 @@ def _weights(results: Results) -> Section:
     return Section("weights", "Weight of the guide", text, plots=drawings.weight_plots(results))
 
 
-def _anytime(results: Results) -> Section:
+def _anytime(results: Evaluation) -> Section:
     text = (
         "Mean gap to the best known score, over steps and over wall-clock time; the band holds the middle "
         "half of the queries. Both axes are logarithmic, the vertical one down to 0.01 %."
@@ -124,7 +120,7 @@ def _anytime(results: Results) -> Section:
     return Section("anytime", "Anytime curves", text, plots=drawings.anytime_plots(results))
 
 
-def _wall_clock(results: Results) -> Section:
+def _wall_clock(results: Evaluation) -> Section:
     tables = []
     if results.second_budgets:
         if "greedy" in results.methods and len(main_methods(results)) > 1:
@@ -134,45 +130,27 @@ def _wall_clock(results: Results) -> Section:
     return Section("wall-clock", "Wall clock", text, tables)
 
 
-def _targets(results: Results) -> Section:
+def _targets(results: Evaluation) -> Section:
     text = "How long it takes to be nearly as good as the best that anyone found."
     return Section("targets", "Time to target", text, [target_table(results)])
 
 
-def _speed(results: Results) -> Section:
+def _speed(results: Evaluation) -> Section:
     table = step_time_table(results)
     text = "What one step (one flip) costs, the guide's share included where there is one."
     return Section("speed", "Time per step", text, [table] if len(table.columns) > 1 else [])
 
 
-def _published(results: Results) -> Section:
-    text = (
-        "Figures published for the same networks beside ours. The queries are drawn by the same rules, but "
-        "are not the same queries. An asterisk marks a stand-in for a network that could not be obtained."
-    )
-    return Section("published", "Beside the published figures", text, published_tables(results))
-
-
-def _drift(results: Results) -> Section:
-    if not results.drift:
-        return Section("drift", "Drift", "")
-    text = (
-        "Do moves lead towards the best known assignment? If each does with probability α > ½, a search at "
-        "distance h₀ is expected to arrive within h₀/(2α−1) moves."
-    )
-    return Section("drift", "Drift", text, [drift_table.drift_table(results)], drawings.share_plots(results))
-
-
-def _training(results: Results, folder: Path | None) -> Section:
-    histories = _histories(results, folder)
+def _training(results: Evaluation) -> Section:
+    histories = _histories(results)
     plots = [drawings.history_plot(name, history) for name, history in histories.items()]
     return Section("training", "Training", "Loss of every epoch of the guide's training.", plots=plots)
 
 
-def _histories(results: Results, folder: Path | None) -> dict[str, list[dict[str, Any]]]:
+def _histories(results: Evaluation) -> dict[str, list[dict[str, Any]]]:
     """Training histories: of the guide in the folder, and of those noted with the methods."""
     found: dict[str, list[dict[str, Any]]] = {}
-    if folder is not None:
+    if (folder := results.folder) is not None:
         for path in sorted([*folder.glob("guide/guide.json"), *folder.glob("guides/*/guide.json")]):
             history = read_facts(path.parent)["history"]
             if history:

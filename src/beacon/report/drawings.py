@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.metrics import Floats, gaps
-from beacon.evaluation.results import Kind, Results
-from beacon.report import drift_table
 from beacon.report.comparisons import win_matrix
 from beacon.report.naming import amount, colour_of, is_variant, main_methods, short_name
-from beacon.report.plots import plot_anytime, plot_history, plot_shares, plot_weights, plot_win_heatmap
+from beacon.report.plots import plot_anytime, plot_history, plot_weights, plot_win_heatmap
 
 GRID_POINTS = 45
 FIRST_SECONDS = 1e-4
@@ -35,7 +34,7 @@ class Plot:
         return self.draw()
 
 
-def win_plots(results: Results, method: str, baseline: str) -> list[Plot]:
+def win_plots(results: Evaluation, method: str, baseline: str) -> list[Plot]:
     """Heatmaps of wins: networks × step budgets, and networks × time budgets."""
     plots = []
     names = [short_name(results, network) for network in results.networks]
@@ -50,14 +49,14 @@ def win_plots(results: Results, method: str, baseline: str) -> list[Plot]:
             plots.append(
                 Plot(
                     _key("wins", method, "over", baseline, kind),
-                    f"Wins of {method} over {baseline}, %, after so many {kind}s.",
+                    f"Wins of {method} over {baseline}, %, by {kind}s.",
                     partial(plot_win_heatmap, percentages, names, columns, title=title),
                 )
             )
     return plots
 
 
-def anytime_plots(results: Results) -> list[Plot]:
+def anytime_plots(results: Evaluation) -> list[Plot]:
     """One plot a network over steps, and one over seconds."""
     colours = {method: colour_of(results, method) for method in results.methods}
     plots = []
@@ -80,7 +79,7 @@ def anytime_plots(results: Results) -> list[Plot]:
     return plots
 
 
-def weight_plots(results: Results) -> list[Plot]:
+def weight_plots(results: Evaluation) -> list[Plot]:
     """λ curves of every guided method that was measured with several weights."""
     plots = []
     families = {method.partition(" λ=")[0] for method in results.methods if is_variant(results, method)}
@@ -105,19 +104,6 @@ def weight_plots(results: Results) -> list[Plot]:
     return plots
 
 
-def share_plots(results: Results) -> list[Plot]:
-    """α of all methods on all networks."""
-    methods = drift_table.followed_methods(results)
-    shares = {
-        method: [_mean(drift_table.shares(results, network, method)) for network in results.networks]
-        for method in methods
-    }
-    names = [short_name(results, network) for network in results.networks]
-    colours = {method: colour_of(results, method) for method in methods}
-    draw = partial(plot_shares, names, shares, colours)
-    return [Plot("alpha", "α, the share of moves that come closer to the best known assignment.", draw)]
-
-
 def history_plot(name: str, history: Sequence[Mapping[str, Any]]) -> Plot:
     """The losses of one training."""
     return Plot(_key("training", name), f"Training of {name}.", partial(plot_history, history, title=name))
@@ -127,14 +113,14 @@ def _weight_label(method: str) -> str:
     return method[method.index("λ=") :] if "λ=" in method else method
 
 
-def _step_scores(results: Results, network: str, method: str) -> Floats:
+def _step_scores(results: Evaluation, network: str, method: str) -> Floats:
     """[queries of all seeds, budgets]"""
     return np.array(
         [results.scores(network, method, "step", budget).ravel() for budget in results.step_budgets]
     ).T
 
 
-def _grid(results: Results, network: str, kind: Kind) -> Floats:
+def _grid(results: Evaluation, network: str, kind: Kind) -> Floats:
     if kind == "step":
         last = max((run.steps for m in results.methods for run in results.runs(network, m)), default=1)
         return np.unique(np.geomspace(1, max(2, last), GRID_POINTS).round())
@@ -144,7 +130,7 @@ def _grid(results: Results, network: str, kind: Kind) -> Floats:
     )
 
 
-def _gap_curves(results: Results, network: str, kind: Kind, grid: Floats) -> dict[str, Floats]:
+def _gap_curves(results: Evaluation, network: str, kind: Kind, grid: Floats) -> dict[str, Floats]:
     """[runs, grid] gaps of every method that has something to show."""
     best = dict(zip(results.queries(network), results.best(network).tolist(), strict=True))
     curves = {}
@@ -159,10 +145,6 @@ def _gap_curves(results: Results, network: str, kind: Kind, grid: Floats) -> dic
             curve[:, grid > min(unfinished, default=np.inf)] = np.nan
         curves[method] = curve
     return curves
-
-
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if len(values) else np.nan
 
 
 def _key(*words: str) -> str:

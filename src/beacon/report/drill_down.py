@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.metrics import gaps
 from beacon.evaluation.records import Record
-from beacon.evaluation.results import Results
 from beacon.report.naming import colour_of, main_methods, short_name
 from beacon.report.tables import Cell, Table, label, number, written
 
@@ -17,7 +17,7 @@ MAX_CURVES = 3000  # of a page; the queries beyond have a row and no curve
 DIGITS = 7
 
 
-def query_table(results: Results, network: str) -> Table:
+def query_table(results: Evaluation, network: str) -> Table:
     """One row a query and seed: the best known score, and every method's gap to it at the end."""
     methods = [method for method in main_methods(results) if results.runs(network, method)]
     best = dict(zip(results.queries(network), results.best(network).tolist(), strict=True))
@@ -50,7 +50,7 @@ def _gap_cell(run: Record | None, best: float) -> Cell:
     return Cell(written(gap, 3 if gap < 100 else 0) + proved, value, shade=shade, detail=zeros)
 
 
-def curve_data(results: Results) -> dict[str, Any]:
+def curve_data(results: Evaluation) -> dict[str, Any]:
     """What the page's script draws: per network, query and seed the improvements of every method."""
     methods = main_methods(results)
     room = MAX_CURVES // max(1, len(methods) * len(results.seeds) * len(results.networks))

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from beacon.evaluation.results import Kind, Results
+from beacon.evaluation.evaluation import Evaluation, Kind
 
 COLOURS = ("#3b7dd8", "#e07b39", "#2a9d6f", "#a35bc9", "#d64550", "#17a2b8", "#8a8f98", "#c9a227")
 """Distinct for colour-blind readers, and legible on white and on dark grey."""
 
 
-def short_name(results: Results, network: str) -> str:
+def short_name(results: Evaluation, network: str) -> str:
     """A network's short name; an asterisk where it stands in for another one."""
     facts = results.run["networks"].get(network, {})
     return (facts.get("short_name") or network) + ("*" if facts.get("stands_in_for") else "")
 
 
-def is_variant(results: Results, method: str) -> bool:
+def is_variant(results: Evaluation, method: str) -> bool:
     """Is it one of several weights of the same guided method, measured for the λ curves?"""
     return results.weights.get(method) is not None and " λ=" in method
 
 
-def main_methods(results: Results) -> list[str]:
+def main_methods(results: Evaluation) -> list[str]:
     """The methods of the comparison, without the variants of a λ sweep."""
     return [method for method in results.methods if not is_variant(results, method)]
 
 
-def colour_of(results: Results, method: str) -> str:
+def colour_of(results: Evaluation, method: str) -> str:
     """The same colour for a method in every plot."""
     return COLOURS[results.methods.index(method) % len(COLOURS)]
 

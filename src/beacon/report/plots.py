@@ -172,28 +172,6 @@ def plot_weights(
     return ax
 
 
-def plot_shares(
-    networks: Sequence[str], shares: Mapping[str, Sequence[float]], colours: Mapping[str, str], ax: Any = None
-) -> Any:
-    """α of each method on each network, with the line of one half above which the theorem speaks.
-
-    >>> import beacon
-    >>> ax = beacon.plot_shares(["grid"], {"gls+": [0.52], "beacon": [0.81]}, {"gls+": "C0", "beacon": "C1"})
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['grid']
-    """
-    with drawing_style():
-        ax = ax if ax is not None else new_axes(4.4, 0.9 + 0.32 * len(networks))
-        ax.axvline(0.5, color=INK, linewidth=0.8, linestyle="--")
-        for method, values in shares.items():
-            ax.plot(values, range(len(networks)), "o", color=colours[method], label=method, markersize=5)
-        ax.set_yticks(range(len(networks)), networks)
-        ax.invert_yaxis()
-        ax.set_xlabel("α: share of moves towards the best known")
-        _legend(ax)
-    return ax
-
-
 def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: str = "") -> Any:
     """Losses of every epoch of a training.
 

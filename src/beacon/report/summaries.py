@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.metrics import gaps, improvements, mean_of, seconds_per_step
 from beacon.evaluation.records import Record
-from beacon.evaluation.results import Kind, Results
 from beacon.model.ties import is_tie
 from beacon.report.comparisons import percent_cell
 from beacon.report.naming import amount, busy, main_methods, plural, short_name
@@ -15,7 +15,7 @@ from beacon.report.tables import Cell, Table, digits_of, duration, label, mark_b
 TARGET_PERCENT = 1.0
 
 
-def networks_table(results: Results) -> Table:
+def networks_table(results: Evaluation) -> Table:
     """What was searched."""
     rows = []
     for network in results.networks:
@@ -38,7 +38,7 @@ def networks_table(results: Results) -> Table:
     return Table("networks", "Networks", columns, tuple(rows), note, num_labels=2)
 
 
-def overview_table(results: Results) -> Table:
+def overview_table(results: Evaluation) -> Table:
     """One row a method, over all networks."""
     kinds: list[tuple[Kind, float]] = [
         (kind, results.budgets(kind)[-1]) for kind in ("step", "second") if results.budgets(kind)
@@ -59,7 +59,7 @@ def overview_table(results: Results) -> Table:
     return Table("overview", "Methods", tuple(columns), tuple(map(tuple, rows)), note)
 
 
-def _overview(results: Results, method: str, kinds: list[tuple[Kind, float]]) -> list[Cell]:
+def _overview(results: Evaluation, method: str, kinds: list[tuple[Kind, float]]) -> list[Cell]:
     networks = [network for network in results.networks if results.runs(network, method)]
     cells = []
     for kind, budget in kinds:
@@ -78,7 +78,7 @@ def _overview(results: Results, method: str, kinds: list[tuple[Kind, float]]) ->
     return cells
 
 
-def gap_table(results: Results, kind: Kind, budget: float) -> Table:
+def gap_table(results: Evaluation, kind: Kind, budget: float) -> Table:
     """Gap to the best known score of every network and method at one budget."""
     methods = main_methods(results)
     rows = []
@@ -105,7 +105,7 @@ def _gap_cell(mean: float, std: float, num_infinite: int) -> Cell:
     return Cell(written(mean, digits), mean, detail=f"± {written(std, digits)}{extra}")
 
 
-def wall_clock_table(results: Results, baseline: str, budget: float) -> Table:
+def wall_clock_table(results: Evaluation, baseline: str, budget: float) -> Table:
     """Improvement over the baseline under one time limit, solvers included: the paper's last table."""
     methods = [method for method in main_methods(results) if method != baseline]
     rows = []
@@ -126,8 +126,8 @@ def wall_clock_table(results: Results, baseline: str, budget: float) -> Table:
     )
 
 
-def target_table(results: Results, percent: float = TARGET_PERCENT) -> Table:
-    """Median time until the score is within so many percent of the best known."""
+def target_table(results: Evaluation, percent: float = TARGET_PERCENT) -> Table:
+    """Median time until the score is within ``percent`` of the best known."""
     methods = main_methods(results)
     rows = []
     for network in results.networks:
@@ -142,7 +142,7 @@ def target_table(results: Results, percent: float = TARGET_PERCENT) -> Table:
     )
 
 
-def _target_cell(results: Results, network: str, method: str, percent: float) -> Cell:
+def _target_cell(results: Evaluation, network: str, method: str, percent: float) -> Cell:
     seconds = results.times_to_target(network, method, percent, "second").ravel()
     seconds = seconds[~np.isnan(seconds)]
     if not len(seconds):
@@ -153,7 +153,7 @@ def _target_cell(results: Results, network: str, method: str, percent: float) ->
     return Cell(duration(middle), value, detail=f"({share:.0f} %)")
 
 
-def step_time_table(results: Results) -> Table:
+def step_time_table(results: Evaluation) -> Table:
     """Time of one step, in microseconds."""
     methods = [m for m in main_methods(results) if any(run.steps for run in _all_runs(results, m))]
     rows = []
@@ -178,5 +178,5 @@ def step_time_table(results: Results) -> Table:
     )
 
 
-def _all_runs(results: Results, method: str) -> list[Record]:
+def _all_runs(results: Evaluation, method: str) -> list[Record]:
     return [run for network in results.networks for run in results.runs(network, method)]

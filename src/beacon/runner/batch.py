@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.engine.core import rebuild
+from beacon.engine.core import rebuild, sibling
 from beacon.guided.advance import check_can_be_guided
 from beacon.guided.guidance import Guidance, as_guidance, checked_scores
 from beacon.model.checks import check_seed
 from beacon.model.evidence import observed_rows
-from beacon.model.flat import FlatModel, compile_model
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.queries import Queries, resolve_queries
 from beacon.reduce.propagate import fixed_values
-from beacon.runner.result import Result, checked_result
-from beacon.runner.search import Search, num_threads
+from beacon.runner.pool import Cancelled, Pool
+from beacon.runner.result import Outcome, Result, checked_result
+from beacon.runner.search import Search
 from beacon.runner.start import Start, first_assignments
 from beacon.runner.stop import MaxSteps, Stop, check_bounded
 from beacon.runner.trace import Trace
@@ -37,7 +36,7 @@ class SearchBatch:
     >>> import beacon
     >>> from beacon.model.families import ising_grid
     >>> batch = beacon.SearchBatch(ising_grid(4, 4), [{0: 0}, {0: 1}], strategy="gls+")
-    >>> batch.run(100)  # so many steps more, each
+    >>> batch.run(100)  # this many steps more, each
     >>> batch.assignments.shape, batch.gains.shape
     ((2, 16), (2, 32))
     """
@@ -64,7 +63,7 @@ class SearchBatch:
         self.model = model
         self.flat = compile_model(model, log_zero)
         self.seed = seed
-        self.threads = num_threads(threads)
+        self.pool = Pool(threads)
         self.strategy = make_strategy(strategy).fitted(self.flat)
         warm_up(self.strategy)
         starts = first_assignments(model, start, self.evidences)
@@ -78,10 +77,10 @@ class SearchBatch:
             )
             for evidence, first in zip(self.evidences, starts, strict=True)
         ]
-        self._reasons = ["steps"] * len(self.searches)
+        self.reasons = ["steps"] * len(self.searches)
 
     def run(self, steps: int, scores: ArrayLike | None = None, weight: float | Guidance = 0.0) -> None:
-        """Advance every search by so many steps (fewer for one that is proved optimal).
+        """Advance every search by this many steps (fewer for one that is proved optimal).
 
         ``scores`` [queries, moves] are a guide's, fresh or from earlier states; ``weight`` is their share in
         the choice of moves, or a whole :class:`Guidance`. Only Greedy and GLS+ can be guided.
@@ -105,31 +104,29 @@ class SearchBatch:
     ) -> list[str]:
         """Let each search run until a stop of its own, and say why each ended; Ctrl-C ends them all."""
         guidance = guidance or Guidance()
-        rows = rows_of_scores(scores, len(self.searches), self.flat, self.strategy, guidance)
-        cancelled = threading.Event()
+        rows = self._rows_of(scores, guidance)
+        cancelled = Cancelled()
 
-        def advance(search: Search, stop: Stop, row: NDArray[np.float32] | None) -> str:
-            return search.run(stop, cancelled, on_improvement, row, guidance)
+        def advance(query: int) -> None:
+            search, row = self.searches[query], rows[query]
+            self.reasons[query] = search.run(stops[query], cancelled, on_improvement, row, guidance)
 
-        futures = [
-            self._executor.submit(advance, *each) for each in zip(self.searches, stops, rows, strict=True)
-        ]
-        try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-        finally:
-            cancelled.set()  # changes nothing but after Ctrl-C or an error
-            self._reasons = [future.result() for future in futures]
-        return self._reasons
+        self.pool.each(advance, len(self.searches), cancelled)
+        return self.reasons
 
-    @cached_property
-    def _executor(self) -> ThreadPoolExecutor:
-        """Kept between calls: a guided search makes thousands of them. It ends with the batch."""
-        return ThreadPoolExecutor(self.threads)
+    def _rows_of(self, scores: ArrayLike | None, guidance: Guidance) -> Sequence[NDArray[np.float32] | None]:
+        """Each query's scores, checked; None for all where there is no guide."""
+        if scores is None:
+            return [None] * len(self.searches)
+        check_can_be_guided(self.strategy)
+        if guidance.is_heeded:
+            warm_up_guided(self.strategy.name)
+        return list(checked_scores(scores, len(self.searches), self.flat.num_moves))
 
     @property
     def assignments(self) -> NDArray[np.int64]:
         """[queries, variables] where each search stands."""
-        rows = [search.state.assignment for search in self.searches]
+        rows = [search.core.assignment for search in self.searches]
         return np.array(rows, dtype=np.int64).reshape(len(rows), self.model.num_variables)
 
     @cached_property
@@ -165,31 +162,18 @@ class SearchBatch:
     @property
     def results(self) -> list[Result]:
         """The best of each search so far, re-scored."""
-        rows = zip(self.evidences, self.searches, self._reasons, strict=True)
+        outcomes = map(Outcome.of, self.searches, self.reasons)
+        rows = zip(self.evidences, outcomes, strict=True)
         return [
-            checked_result(self.model, evidence, search, self.seed, why) for evidence, search, why in rows
+            checked_result(self.model, evidence, outcome, self.flat.log_zero, self.seed)
+            for evidence, outcome in rows
         ]
 
     def _gains(self, search: Search) -> NDArray[np.float64]:
-        if search.strategy.growing:
-            rebuild(self.flat, search.state)  # tree moves do not keep local scores up to date
-        local = search.state.local_scores
-        current = local[self.flat.move_starts[:-1] + search.state.assignment]
-        gains: NDArray[np.float64] = local - np.repeat(current, self.flat.domain_sizes)
+        core = search.core
+        if not search.strategy.flips:  # it keeps no local scores
+            core = sibling(self.flat, core)
+            rebuild(self.flat, core)
+        current = core.local_scores[self.flat.move_starts[:-1] + core.assignment]
+        gains: NDArray[np.float64] = core.local_scores - np.repeat(current, self.flat.domain_sizes)
         return gains
-
-
-def rows_of_scores(
-    scores: ArrayLike | None,
-    num_queries: int,
-    model: FlatModel,
-    strategy: Strategy,
-    guidance: Guidance | None,
-) -> Sequence[NDArray[np.float32] | None]:
-    """Each query's scores, checked; None for all where there is no guide."""
-    if scores is None:
-        return [None] * num_queries
-    check_can_be_guided(strategy)
-    if (guidance or Guidance()).is_heeded:
-        warm_up_guided()
-    return list(checked_scores(scores, num_queries, model.num_moves))

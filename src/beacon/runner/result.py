@@ -16,6 +16,40 @@ from beacon.runner.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a search leaves behind, not checked yet. Its clock counts everything since its query began."""
+
+    assignment: NDArray[np.int64]
+    score: float
+    """Floored, as the search believes."""
+    zero_factors: int
+    trace: Trace
+    steps: int
+    seconds: float
+    """Set-up, its share of all scorings, and search."""
+    setup_seconds: float
+    """Until the search could begin: set-up, and its share of a scoring before it."""
+    stop: str
+    """Why it ended."""
+    method: str
+
+    @classmethod
+    def of(cls, search: Search, stop: str, setup_seconds: float = 0.0, trace: Trace | None = None) -> Outcome:
+        """The outcome of a search as it stands."""
+        return cls(
+            assignment=search.best_assignment,
+            score=search.best_score,
+            zero_factors=search.best_zeros,
+            trace=search.trace if trace is None else trace,
+            steps=search.steps,
+            seconds=search.seconds,
+            setup_seconds=setup_seconds,
+            stop=stop,
+            method=search.strategy.name,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """The best assignment of one query and how it was found.
 
@@ -42,7 +76,7 @@ class Result:
     steps: int
     """Flips made."""
     seconds: float
-    """Time spent searching, without reading, compiling and checking."""
+    """Time spent on the query: set-up, scoring and search, without reading, compiling and checking."""
     method: str
     seed: int
     stop: str
@@ -108,17 +142,18 @@ class Result:
 
 
 def checked_result(
-    model: GraphicalModel, evidence: dict[int, int], search: Search, seed: int, reason: str
+    model: GraphicalModel, evidence: dict[int, int], outcome: Outcome, log_zero: float, seed: int
 ) -> Result:
     """Score a search's best assignment anew and compare with what the search believed."""
-    assignment, log_zero = search.best_assignment, search.model.log_zero
+    assignment = outcome.assignment
     log_potentials = model.log_potentials(assignment)
     zero_factors = int(np.count_nonzero(np.isneginf(log_potentials)))
     floored = math.fsum(np.maximum(log_potentials, log_zero))
-    tolerance = 1e-6 * (1 + abs(floored)) + 1e-9 * np.abs(search.model.log_table).max(initial=0.0)
-    if zero_factors != search.best_zeros or abs(floored - search.best_score) > tolerance:
+    largest = np.abs(log_potentials, where=np.isfinite(log_potentials), out=np.zeros_like(log_potentials))
+    tolerance = 1e-6 * (1 + abs(floored)) + 1e-9 * largest.max(initial=abs(log_zero))
+    if zero_factors != outcome.zero_factors or abs(floored - outcome.score) > tolerance:
         raise RuntimeError(
-            f"the search reports score {search.best_score} with {search.best_zeros} zero factors; "
+            f"the search reports score {outcome.score} with {outcome.zero_factors} zero factors; "
             f"recomputed: {floored} with {zero_factors}. This is a bug in Beacon; please report it"
         )
     if any(assignment[variable] != value for variable, value in evidence.items()):
@@ -133,10 +168,10 @@ def checked_result(
         floored_log_score=floored,
         log_zero=log_zero,
         zero_factors=zero_factors,
-        steps=search.steps,
-        seconds=search.seconds,
-        method=search.strategy.name,
+        steps=outcome.steps,
+        seconds=outcome.seconds,
+        method=outcome.method,
         seed=int(seed),
-        stop=reason,
-        trace=search.trace,
+        stop=outcome.stop,
+        trace=outcome.trace,
     )

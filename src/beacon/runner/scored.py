@@ -1,13 +1,10 @@
-"""Queries that a guide is asked about once, all together; after that each search is on its own."""
+"""Queries that a guide is asked about once, all together: where it would begin, and its scores."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,39 +16,17 @@ from beacon.guided.guided_start import starts_from_scores
 from beacon.guided.moves import Moves
 from beacon.guided.use import GuideUse
 from beacon.model.evidence import observed_rows
+from beacon.model.fixed import as_fixed
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
-from beacon.reduce.propagate import fixed_values
-from beacon.runner.search import Search
-from beacon.runner.start import Start, first_assignments, random_start
-from beacon.runner.stop import Stop
+from beacon.runner.start import random_start
 from beacon.runner.trace import Trace
-from beacon.strategies.strategy import Strategy
 
 Rank = tuple[int, float]
 """Zero factors and floored score."""
-
-
-def given_starts(
-    model: GraphicalModel, evidences: Sequence[dict[int, int]], start: Start, seed: int
-) -> NDArray[np.int64]:
-    """[queries, variables] the starts, random where none is given.
-
-    A query's start depends on the model, its evidence, its given start and the seed alone.
-    """
-    rows = zip(evidences, first_assignments(model, start, evidences), strict=True)
-    starts = [random_start(model, evidence, seed) if row is None else row for evidence, row in rows]
-    return np.array(starts, dtype=np.int64).reshape(len(evidences), model.num_variables)
-
-
-def guided_start(
-    model: GraphicalModel, evidences: Sequence[dict[int, int]], guide: Guide, given: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Where the guide would begin, given starts, and the scores that say so."""
-    states = States(given, observed_rows(evidences, model.num_variables))
-    scores = guide.score(states)
-    return starts_from_scores(Moves.of(model), guide, scores, states), scores
+Starts = Sequence[NDArray[np.int64] | None]
+"""A start for each query; None: random."""
 
 
 def scores_last(guide: Guide, use: GuideUse) -> bool:
@@ -60,8 +35,9 @@ def scores_last(guide: Guide, use: GuideUse) -> bool:
 
 
 def is_asked_first(guide: Guide, use: GuideUse) -> bool:
-    """Does the guide say all it has to say, if anything, with the start?"""
-    return not use.guidance.is_heeded or (use.start == "guide" and scores_last(guide, use))
+    """Can the guide say all it has to say, if anything, before the searches are at their starts?"""
+    is_asked_once = scores_last(guide, use) and (use.start == "guide" or isinstance(guide, EvidenceGuide))
+    return is_asked_once or not use.guidance.is_heeded
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +45,8 @@ class ScoredStarts:
     """Where a guide would begin, and how good that is."""
 
     flat: FlatModel
-    given: NDArray[np.int64]
-    """[queries, variables] where it was asked: the best known until then."""
+    given: NDArray[np.int64] | None
+    """[queries, variables] where it was asked: the best known until then. None: it did not look at them."""
     starts: NDArray[np.int64]
     """[queries, variables] with the evidence in place, not yet what it implies."""
     scores: NDArray[np.float32]
@@ -87,18 +63,42 @@ class ScoredStarts:
         flat: FlatModel,
         evidences: Sequence[dict[int, int]],
         guide: Guide,
-        given: NDArray[np.int64],
-        began: float,
+        starts: Starts,
+        seed: int,
     ) -> ScoredStarts:
-        """Ask a guide about all queries at once."""
-        starts, scores = guided_start(model, evidences, guide, given)
-        ranks = _ranks(flat, starts)
-        return cls(flat, given, starts, scores, ranks, (perf_counter() - began) / max(1, len(starts)))
+        """Ask a guide about all queries at once, at the given starts, or at random ones."""
+        began = perf_counter()
+        given: NDArray[np.int64] | None = None
+        if isinstance(guide, EvidenceGuide) and any(start is None for start in starts):
+            fixed = [as_fixed(evidence, model.num_variables) for evidence in evidences]
+            seen = np.maximum(np.array(fixed, dtype=np.int64), 0)  # the guide sees the evidence alone
+        else:
+            seen = given = given_starts(model, evidences, starts, seed)
+        states = States(seen, observed_rows(evidences, model.num_variables))
+        scores = guide.score(states)
+        chosen = starts_from_scores(Moves.of(model), guide, scores, states)
+        ranks = _ranks(flat, chosen)
+        return cls(flat, given, chosen, scores, ranks, (perf_counter() - began) / max(1, len(chosen)))
 
     def trace(self, query: int, searched: Trace, setup_seconds: float) -> Trace:
         """The trace of a query's search, after what was known before it."""
+        if self.given is None:  # nothing was known before
+            seconds = np.maximum(searched.seconds, setup_seconds)
+            return Trace(searched.steps, seconds, searched.scores, searched.zero_factors)
         (given,) = _ranks(self.flat, self.given[query : query + 1])
         return _joined(given, self.ranks[query], self.seconds, searched, setup_seconds)
+
+
+def given_starts(
+    model: GraphicalModel, evidences: Sequence[dict[int, int]], starts: Starts, seed: int
+) -> NDArray[np.int64]:
+    """[queries, variables] the starts, random where none is given.
+
+    A query's start depends on the model, its evidence, its given start and the seed alone.
+    """
+    pairs = zip(evidences, starts, strict=True)
+    rows = [random_start(model, evidence, seed) if start is None else start for evidence, start in pairs]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), model.num_variables)
 
 
 def _ranks(flat: FlatModel, assignments: NDArray[np.int64]) -> list[Rank]:
@@ -130,60 +130,3 @@ def _joined(given: Rank, start: Rank, start_seconds: float, trace: Trace, setup_
         np.append(scores, trace.scores[new]),
         np.append(zeros, trace.zero_factors[new]),
     )
-
-
-class LoneRun(NamedTuple):
-    """What one search has left behind."""
-
-    trace: Trace
-    assignment: NDArray[np.int64]
-    steps: int
-    setup_seconds: float
-    seconds: float
-    """All of them, set-up included."""
-    stop: str
-
-
-@dataclass(frozen=True, eq=False)
-class LoneSearches:
-    """Searches of queries that need no guide any more: set up one by one, so that memory is used again."""
-
-    flat: FlatModel
-    evidences: Sequence[dict[int, int]]
-    strategy: Strategy
-    use: GuideUse
-    given: NDArray[np.int64] | None
-    """[queries, variables] where to begin if the guide was not asked; None: at random."""
-    scored: ScoredStarts | None
-    """What the guide had to say, if it was asked."""
-    seed: int
-    propagate: bool
-
-    def run(self, stops: Sequence[Stop], threads: int) -> Iterator[LoneRun]:
-        """Search every query until one stop after the other, as many at once as there are threads."""
-        cancelled = threading.Event()
-        with ThreadPoolExecutor(threads) as executor:
-            queries = range(len(self.evidences))
-            futures = [executor.submit(self._run_one, query, stops, cancelled) for query in queries]
-            try:
-                for future in futures:
-                    yield future.result()
-            finally:
-                cancelled.set()
-                executor.shutdown(wait=True, cancel_futures=True)
-
-    def _run_one(self, query: int, stops: Sequence[Stop], cancelled: threading.Event) -> LoneRun:
-        began = perf_counter()
-        starts = self.given if self.scored is None else self.scored.starts
-        start = None if starts is None else starts[query]
-        fixed = fixed_values(self.flat, self.evidences[query], None, self.propagate)
-        search = Search(self.flat, fixed, self.strategy, start, self.seed)
-        setup = perf_counter() - began + (0.0 if self.scored is None else self.scored.seconds)
-        search.charge(setup)
-        scores = None if self.scored is None or not self.use.guidance.is_heeded else self.scored.scores[query]
-        reason = "steps"
-        for stop in stops:
-            if reason in {"steps", "seconds"}:
-                reason = search.run(stop, cancelled, None, scores, self.use.guidance)
-        trace = search.trace if self.scored is None else self.scored.trace(query, search.trace, setup)
-        return LoneRun(trace, search.best_assignment, search.steps, setup, search.seconds, reason)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable, Mapping
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import draw_assignment, new_state, rebuild
-from beacon.engine.costs import set_tops
+from beacon.engine.core import draw_assignment, new_core
 from beacon.engine.incumbent import first_best, save_all_best
 from beacon.engine.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
-from beacon.guided.advance import check_can_be_guided, guided_advance
-from beacon.guided.guidance import Guidance
-from beacon.model.checks import check_count
 from beacon.model.fixed import Fixed, as_fixed, place
 from beacon.model.flat import FlatModel
 from beacon.runner.stop import Stop
 from beacon.runner.trace import Trace, TraceRecorder
 from beacon.strategies.strategy import Strategy
+
+if TYPE_CHECKING:
+    from beacon.guided.advance import GuidedAdvance
+    from beacon.guided.guidance import Guidance
 
 CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
 FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
@@ -47,59 +47,52 @@ class Search:
         self.model = model
         self.strategy = strategy.fitted(model)
         self.seconds = 0.0
-        self.state = new_state(
-            model,
-            fixed,
-            seed,
-            penalising=strategy.penalising,
-            growing=strategy.growing,
-            block_entries=getattr(strategy, "block_entries", 0),  # a setting of those with block moves alone
-        )
+        self.core = new_core(model, fixed, seed, flips=strategy.flips)
         if start is None:
-            draw_assignment(model, self.state)
+            draw_assignment(model, self.core)
         else:
-            self.state.assignment[:] = place(fixed, start)
-        set_tops(model, self.state)
-        self.strategy.prepare(model, self.state)
-        rebuild(model, self.state)
-        first_best(self.state)
+            self.core.assignment[:] = place(fixed, start)
+        self.own = self.strategy.new_state(model, self.core)
+        self.strategy.settle(model, self.core, self.own)
+        first_best(self.core)
         self._recorder = TraceRecorder()
         self._work = FIRST_WORK
         self._last_step, self._optima_then = -1, 0
-        self._advance: Callable[[Limits], int]
-        self._recorder.fetch(self.state, 0, 0.0, 0.0)
+        self._guided: GuidedAdvance | None = None
+        self._is_guided = False
+        self._recorder.fetch(self.core, 0, 0.0, 0.0)
 
     @property
     def steps(self) -> int:
         """Steps made so far."""
-        return int(self.state.counters[0]["steps"])
+        return int(self.core.counters[0]["steps"])
 
     @property
     def score(self) -> float:
         """Floored score of the current assignment."""
-        finite = self.state.counters[0]["fixed_score"] + self.state.parts["score"].sum()
+        finite = self.core.counters[0]["fixed_score"] + self.core.parts["score"].sum()
         return float(finite + self.zeros * self.model.log_zero)
 
     @property
     def zeros(self) -> int:
         """Zero factors of the current assignment."""
-        return int(self.state.counters[0]["fixed_zeros"] + self.state.parts["zeros"].sum())
+        return int(self.core.counters[0]["fixed_zeros"] + self.core.parts["zeros"].sum())
 
     @property
     def best_score(self) -> float:
         """Floored score of the best assignment."""
-        return float(self.state.counters[0]["best_score"] + self.best_zeros * self.model.log_zero)
+        return float(self.core.counters[0]["best_score"] + self.best_zeros * self.model.log_zero)
 
     @property
     def best_zeros(self) -> int:
         """Zero factors of the best assignment."""
-        return int(self.state.counters[0]["best_zeros"])
+        return int(self.core.counters[0]["best_zeros"])
 
     @property
     def best_assignment(self) -> NDArray[np.int64]:
         """The best assignment so far."""
-        save_all_best(self.state)
-        return self.state.best.astype(np.int64)
+        save_all_best(self.core)
+        return self.core.best.astype(np.int64)
 
     @property
     def trace(self) -> Trace:
@@ -119,7 +112,7 @@ class Search:
         ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded.
         """
         began = perf_counter() - self.seconds
-        self._heed(scores, guidance or Guidance())
+        self._heed(scores, guidance)
         while (reason := self._reason_to_stop(stop, cancelled)) is None:
             known = len(self._recorder.chunks)
             verdict = self._call_kernel(stop)
@@ -139,52 +132,56 @@ class Search:
 
     def _is_stuck(self) -> bool:
         """Have there been too many local optima since the last step?"""
-        steps, optima = self.steps, int(self.state.counters[0]["local_optima"])
+        steps, optima = self.steps, int(self.core.counters[0]["local_optima"])
         if steps != self._last_step:
             self._last_step, self._optima_then = steps, optima
         return optima - self._optima_then > self.strategy.patience
 
     def _reason_to_stop(self, stop: Stop, cancelled: threading.Event | None) -> str | None:
-        if not self.state.is_free.any():
+        if not self.core.is_free.any():
             return "nothing to search"
         if self.steps >= stop.steps:
             return "steps"
         if self.seconds >= stop.seconds:
             return "seconds"
-        if self.steps - self.state.counters[0]["best_step"] >= stop.idle_steps:
+        if self.steps - self.core.counters[0]["best_step"] >= stop.idle_steps:
             return "no improvement"
         return "interrupted" if cancelled is not None and cancelled.is_set() else None
 
     def _call_kernel(self, stop: Stop) -> int:
         """Run the kernel for a few milliseconds, and learn from it how much work that is."""
-        counters = self.state.counters[0]
+        counters = self.core.counters[0]
         first_step, first_work, began = self.steps, self._work_done(), perf_counter()
         last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
         # rounded up: were it less than the limit, the kernel would stand still while the loop goes on
         limits = Limits(math.ceil(min(last_step, NO_LIMIT)), first_work + self._work, float(stop.target))
         verdict = self._advance(limits)
         spent = max(perf_counter() - began, 1e-6)
-        self._recorder.fetch(self.state, first_step, self.seconds, self.seconds + spent)
+        self._recorder.fetch(self.core, first_step, self.seconds, self.seconds + spent)
         rate = (self._work_done() - first_work + 1) / spent
         goal = min(CALL_SECONDS, max(stop.seconds - self.seconds - spent, CALL_SECONDS / 10))
         self._work = int(min(max(rate * goal, 1), 4 * self._work))
         return verdict
 
-    def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance) -> None:
+    def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance | None) -> None:
         """Let a guide have its say from now on; without scores, let the strategy search by itself."""
-        if scores is None or not guidance.is_heeded:
-            self._advance = lambda limits: self.strategy.advance(self.model, self.state, limits)
+        self._is_guided = False
+        if scores is None:
             return
-        check_can_be_guided(self.strategy)
-        self._advance = guided_advance(self.strategy, self.model, self.state, scores, guidance)
+        from beacon.guided.advance import GuidedAdvance  # noqa: PLC0415 - most searches need none of it
+        from beacon.guided.guidance import Guidance  # noqa: PLC0415
+
+        guidance = guidance or Guidance()
+        if guidance.is_heeded:
+            self._guided = self._guided or GuidedAdvance(self.strategy, self.model, self.core, self.own)
+            self._guided.take(scores, guidance)
+            self._is_guided = True
+
+    def _advance(self, limits: Limits) -> int:
+        """Run the kernel."""
+        if self._guided is not None and self._is_guided:
+            return self._guided(limits)
+        return self.strategy.advance(self.model, self.core, self.own, limits)
 
     def _work_done(self) -> int:
-        return int(self.state.counters[0]["work"])
-
-
-def num_threads(threads: int | None) -> int:
-    """The number of threads to use: as asked, or one per core that this process may use."""
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    check_count("threads", threads, 1)
-    return int(threads)
+        return int(self.core.counters[0]["work"])

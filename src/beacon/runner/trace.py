@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
 
 
 @dataclass(frozen=True)
@@ -40,23 +40,22 @@ class Trace:
 
 @dataclass
 class TraceRecorder:
-    """Fetches the improvements that kernels leave in a state."""
+    """Fetches the improvements that kernels leave in a core state."""
 
     chunks: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]] = (
         field(default_factory=list)
     )
 
-    def fetch(self, state: SearchState, first_step: int, began: float, ended: float) -> None:
-        """Empty the state's record; an improvement's time is interpolated within the kernel's call."""
-        counters = state.counters[0]
+    def fetch(self, core: CoreState, first_step: int, began: float, ended: float) -> None:
+        """Empty the core's record; an improvement's time is interpolated within the kernel's call."""
+        counters = core.counters[0]
         count = int(counters["num_events"])
         if count == 0:
             return
-        steps = state.event_steps[:count].copy()
-        share = (steps - first_step) / max(1, int(counters["steps"]) - first_step)
+        events = core.events[:count]
+        share = (events["step"] - first_step) / max(1, int(counters["steps"]) - first_step)
         seconds = began + share * (ended - began)
-        zeros = state.event_zeros[:count].astype(np.int64)
-        self.chunks.append((steps, seconds, state.event_scores[:count].copy(), zeros))
+        self.chunks.append((events["step"].copy(), seconds, events["score"].copy(), events["zeros"].copy()))
         counters["num_events"] = 0
 
     def trace(self) -> Trace:

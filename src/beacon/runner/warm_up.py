@@ -7,48 +7,62 @@ from functools import cache
 
 import numpy as np
 
-from beacon.guided.guidance import Guidance
-from beacon.model.flat import compile_model
+from beacon.engine.incumbent import note_all_changed
+from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.strategy import STRATEGIES, Auto, GlsPlus, Strategy
-
-
-def warm_up(strategy: Strategy) -> None:
-    """Make sure that a strategy's kernels are ready. Takes a moment once, and longer if never compiled."""
-    if type(strategy) in STRATEGIES.values():
-        _warm_up(type(strategy))
-    elif type(strategy) not in _READY:  # of another package: perhaps it cannot be made without settings
-        _run_small(strategy)
-        _READY.add(type(strategy))
-
+from beacon.strategies.strategy import STRATEGIES, Strategy, make_strategy
 
 _READY: set[type[Strategy]] = set()
 
 
+def warm_up(strategy: Strategy) -> None:
+    """Make sure that a strategy's kernels are ready. Takes a moment once, and longer if never compiled."""
+    for arm in getattr(strategy, "arms", ()):
+        warm_up(arm)
+    if type(strategy) not in _READY:
+        search = _small_search(strategy)
+        search.run(MaxSteps(50))
+        search.best_assignment  # noqa: B018 - loads its kernel
+        note_all_changed(search.core)  # a mix calls it when one arm takes over from another
+        _READY.add(type(strategy))
+
+
 @cache
-def warm_up_guided() -> None:
-    """The same for guided search, whose kernels are one for all strategies that can be guided."""
-    search = _small_search(GlsPlus(restart_interval=20))
+def warm_up_guided(name: str) -> None:
+    """The same for a strategy with a guide."""
+    from beacon.guided.guidance import Guidance  # noqa: PLC0415 - most searches have no guide
+
+    search = _small_search(make_strategy(name))
     scores = np.full(search.model.num_moves, 0.5, dtype=np.float32)
     search.run(MaxSteps(50), scores=scores, guidance=Guidance())
 
 
 @cache
-def _warm_up(kind: type[Strategy]) -> None:
-    _run_small(Auto(first_round=1) if kind is Auto else kind())  # the mix comes to every arm
+def warm_up_scoring() -> None:
+    """The same for the scores of assignments that a guide proposes."""
+    from beacon.engine.floored import floored_scores  # noqa: PLC0415
+
+    floored_scores(_small_model(), np.zeros((1, 3), dtype=np.int64))
 
 
-def _run_small(strategy: Strategy) -> None:
-    search = _small_search(strategy)
-    search.run(MaxSteps(50))
-    search.best_assignment  # noqa: B018 - loads its kernel
+def compile_all() -> None:
+    """Compile every kernel of a search, for images and clusters."""
+    for name in STRATEGIES:
+        warm_up(make_strategy(name))
+    for name in ("greedy", "gls+"):
+        warm_up_guided(name)
+    warm_up_scoring()
+
+
+def _small_model() -> FlatModel:
+    frustrated = [((0, 1), [0.0, -1.0, -1.0, 0.0]), ((0, 1), [-1.0, 0.0, 0.0, -1.0])]  # never proved optimal
+    wide = ((0, 1, 2), [float(-k) for k in range(7)] + [-math.inf])
+    return compile_model(GraphicalModel.from_tables([2, 2, 2], [*frustrated, wide]))
 
 
 def _small_search(strategy: Strategy) -> Search:
-    frustrated = [((0, 1), [0.0, -1.0, -1.0, 0.0]), ((0, 1), [-1.0, 0.0, 0.0, -1.0])]  # never proved optimal
-    wide = ((0, 1, 2), [float(-k) for k in range(7)] + [-math.inf])
-    flat = compile_model(GraphicalModel.from_tables([2, 2, 2], [*frustrated, wide]))
+    flat = _small_model()
     return Search(flat, fixed_values(flat, {}, None), strategy)

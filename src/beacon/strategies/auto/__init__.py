@@ -1,1 +1,67 @@
-"""The automatic mix of strategies."""
+"""The automatic mix: its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from beacon.engine.core import CoreState
+from beacon.engine.limits import Limits
+from beacon.errors import UsageError, shown
+from beacon.model.checks import check_count, check_is_number
+from beacon.model.flat import FlatModel
+from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.strategy import Strategy
+from beacon.strategies.tree import Tree
+
+
+@dataclass(frozen=True)
+class Auto(Strategy):
+    """Several strategies in turns on one incumbent; time goes to what pays. See docs/strategies.md.
+
+    >>> import beacon
+    >>> len(beacon.Auto(arms=(beacon.GlsPlus(penalty_weight=3.0), beacon.Tree(), beacon.Greedy())).arms)
+    3
+    """
+
+    arms: tuple[Strategy, ...] = (GlsPlus(), Tree())
+    """The strategies; the first to go is the first here."""
+    min_share: float = 0.05
+    """The least share of the work for each of them."""
+    first_round: int | None = None
+    """Work of the first round; None: by the size of the model."""
+
+    name: ClassVar[str] = "auto"
+    flips: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        if not isinstance(self.arms, tuple) or not self.arms:
+            raise UsageError(f"arms needs strategies, such as (GlsPlus(), Tree()); found {shown(self.arms)}")
+        for arm in self.arms:
+            if not isinstance(arm, Strategy):
+                raise UsageError(f"arms needs strategies, such as (GlsPlus(), Tree()); found {shown(arm)}")
+        check_is_number("min_share", self.min_share)
+        if self.first_round is not None:
+            check_count("first_round", self.first_round, 1)
+        if not 0 < self.min_share <= 1 / len(self.arms):
+            most = f"{1 / len(self.arms):g} for {len(self.arms)} arms"
+            raise UsageError(f"min_share must lie in 0..{most}, above 0; found {self.min_share}")
+
+    def fitted(self, model: FlatModel) -> Auto:
+        """Fit every arm."""
+        return replace(self, arms=tuple(arm.fitted(model) for arm in self.arms))
+
+    def new_state(self, model: FlatModel, core: CoreState) -> Mix:
+        """All arms begin at the same place."""
+        return new_mix(model, core, self.arms)
+
+    def settle(self, model: FlatModel, core: CoreState, own: Mix) -> None:
+        """Place the first arm; the others follow when their turn comes."""
+        settle_mix(model, core, own)
+
+    def advance(self, model: FlatModel, core: CoreState, own: Mix, limits: Limits) -> int:
+        """Run the arm at work, and hand over to the next at the end of its phase."""
+        first_round = self.first_round or max(100_000, 20 * len(model.scopes))
+        return run_mix(model, core, own, self.min_share, first_round, limits)

@@ -1,216 +1,316 @@
-"""The automatic mix: GLS+ and tree moves take turns on one incumbent, and time goes to what pays.
+"""The automatic mix: several strategies, its arms, take turns, and time goes to what pays.
 
-In the first round both begin at the same assignment with the same work, and the one that gets further has
-the larger share. After each later round the shares follow what each has added to the best score per unit of
-work, with a floor for both; when both stall, what they have added before is forgotten. All is counted in
+In the first round every arm searches by itself from the same assignment with the same work, and the one that
+gets furthest has the largest share of the next rounds. From then on all arms share the best assignment, and
+after each round the shares follow what each arm has added to the best score per unit of work, with a floor
+for all. When no arm finds anything for a while, what they have gained before is forgotten. All is counted in
 work, not in seconds, so a seed gives the same search on every machine.
 
-Each has its own random stream, clocks and place. While GLS+ has the larger share it makes the very steps it
-would make alone, only a little later: where tree moves are of no use, they do little harm. (Its restarts
-count from the last new best, whoever found it.)
+Each arm has a core state of its own: its place, random stream and clocks. An arm that goes on where it was
+left makes the very steps that it would make alone.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-from beacon.engine.core import SearchState, rebuild, recount
-from beacon.engine.incumbent import floored_best, floored_current, note_all_changed, save_all_best
-from beacon.engine.limits import RUNNING, Limits
-from beacon.jit import inlined, kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.engine.core import CoreState, sibling
+from beacon.engine.incumbent import first_best, floored_best_of, note_all_changed, save_all_best
+from beacon.engine.limits import RUNNING, STALLED, Limits
 from beacon.model.flat import FlatModel
-from beacon.strategies.gls.kernel import GlsConstants, run_gls
-from beacon.strategies.tree.kernel import TreeConstants, run_tree
+from beacon.strategies.strategy import Strategy
 
-GLS, TREE = 0, 1
 FADING = 0.9  # of older gains, a round
 STALLED_ROUNDS = 10  # without a gain: what was gained before no longer counts
+SHARES_A_PHASE = 20  # in the first round, where each arm has a best of its own
 SLIGHT = 1e-4  # gains of this part of the score move the shares half as far as large ones
 
 
-class AutoConstants(NamedTuple):
-    """The numbers of the mix as its kernel takes them."""
+@dataclass
+class Arm:
+    """A strategy in the mix."""
 
-    gls: GlsConstants
-    tree: TreeConstants
-    min_share: float
-    """The least share of the work for each arm."""
-    first_round: int
-    """Work of the first round; later ones are a tenth of all work done."""
+    strategy: Strategy
+    core: CoreState
+    own: Any
+    left_at: float = -np.inf
+    """The best score of all arms when it was last left."""
+    gain: float = 0.0
+    """What it has added to the best score, older gains fading."""
+    work: float = 0.0
+    """What that took, fading alike."""
+    is_joined: bool = False
+    """Does it share the best of all arms? Not yet in the first round."""
+    is_stalled: bool = False
+    """Has it nothing left to do?"""
+
+    @property
+    def best_score(self) -> float:
+        """The floored score of the best assignment that it knows."""
+        return floored_best_of(self.core)
 
 
-@inlined
-def _begin_phase(state: SearchState, constants: AutoConstants, arm: int) -> None:
-    counters = state.counters[0]
-    round_work = max(constants.first_round, counters["work"] // 10)
-    share = counters["share"] if arm == GLS else 1.0 - counters["share"]
-    counters["arm"] = arm
-    counters["phase_end"] = counters["work"] + int(share * round_work) + 1
-    counters["phase_work"] = counters["work"]
-    counters["phase_score"] = floored_best(state)
+@dataclass
+class Mix:
+    """What the mix remembers. ``core`` is that of the whole search: the best, and the sums of all clocks."""
+
+    strategies: tuple[Strategy, ...]
+    start: NDArray[np.int32]
+    """[variables] where all arms begin."""
+    arms: list[Arm]
+    """Those that have had their turn; each is set up when its first turn comes."""
+    shares: NDArray[np.float64]
+    """[strategies] shares of the work."""
+    at: int = 0
+    """Which arm is at work."""
+    phase_end: int = 0
+    """The work at which it gives way; 0: the search has not begun."""
+    phase_work: int = 0
+    """The work at which it began."""
+    phase_score: float = 0.0
+    """The best score at which it began."""
+    next_share: int = 0
+    """In the first round: the work at which it next shares what it has found."""
+    is_first: bool = True
+    """Is this the first round?"""
+    idle_rounds: int = 0
+    """Rounds since the last gain."""
+
+    @property
+    def arm(self) -> Arm:
+        """The arm at work."""
+        return self.arms[self.at]
+
+    @property
+    def leader(self) -> int:
+        """The arm with the largest share."""
+        return int(self.shares.argmax())
 
 
-@inlined
-def _credit(state: SearchState) -> None:
+def new_mix(model: FlatModel, core: CoreState, strategies: tuple[Strategy, ...]) -> Mix:
+    """The first arm at the place of the core, and equal shares for all."""
+    shares = np.full(len(strategies), 1 / len(strategies))
+    mix = Mix(strategies, core.assignment.copy(), [], shares)
+    mix.arms.append(_new_arm(model, core, mix))
+    return mix
+
+
+def _new_arm(model: FlatModel, core: CoreState, mix: Mix) -> Arm:
+    """The next strategy at the common start, with a best of its own."""
+    strategy = mix.strategies[len(mix.arms)]
+    place = sibling(model, core, flips=strategy.flips)
+    place.assignment[:] = mix.start
+    return Arm(strategy, place, strategy.new_state(model, place))
+
+
+def settle_arm(model: FlatModel, arm: Arm) -> None:
+    """Bring an arm up to date with its first assignment, which is the best that it knows."""
+    arm.strategy.settle(model, arm.core, arm.own)
+    first_best(arm.core)
+    arm.core.counters[0]["num_events"] = 0
+
+
+def settle_mix(model: FlatModel, core: CoreState, mix: Mix) -> None:
+    """Go on from the core's assignment, or begin there: the whole stands where the arm at work stands."""
+    arm = mix.arm
+    arm.core.assignment[:] = core.assignment
+    if mix.phase_end == 0:
+        mix.start[:] = core.assignment
+        settle_arm(model, arm)
+    else:
+        arm.strategy.settle(model, arm.core, arm.own)
+        note_all_changed(arm.core)
+        arm.core.counters[0]["num_events"] = 0
+    for name in ("score", "zeros"):
+        core.parts[name] = arm.core.parts[name]
+    for name in ("fixed_score", "fixed_zeros"):
+        core.counters[0][name] = arm.core.counters[0][name]
+
+
+def run_mix(
+    model: FlatModel, core: CoreState, mix: Mix, min_share: float, first_round: int, limits: Limits
+) -> int:
+    """Run the arm at work to a limit or the end of its phase, and then hand over to the next."""
+    save_all_best(core)  # before an arm moves on
+    if mix.phase_end == 0:
+        _join(core, mix.arm)
+        if (mix.start != core.best).any():
+            note_all_changed(mix.arm.core)
+        _begin_phase(core, mix, first_round)
+    verdict = _run_arm(model, core, mix, limits)
+    mix.arm.is_stalled = verdict == STALLED
+    if verdict not in {RUNNING, STALLED} or sum(arm.is_stalled for arm in mix.arms) == len(mix.strategies):
+        return verdict
+    if mix.arm.is_stalled or core.counters[0]["work"] >= mix.phase_end:
+        _hand_over(model, core, mix, min_share, first_round)
+    return RUNNING
+
+
+def _begin_phase(core: CoreState, mix: Mix, first_round: int) -> None:
+    counters = core.counters[0]
+    round_work = max(first_round, int(counters["work"]) // 10)
+    mix.phase_work = int(counters["work"])
+    mix.phase_end = mix.phase_work + int(mix.shares[mix.at] * round_work) + 1
+    mix.phase_score = floored_best_of(core)
+    _plan_share(mix, mix.phase_work)
+
+
+def _plan_share(mix: Mix, work: int) -> None:
+    """An arm that has a best of its own shares it now and then: at the same steps however it is called."""
+    mix.next_share = work + 1 + (mix.phase_end - mix.phase_work) // SHARES_A_PHASE
+
+
+def _run_arm(model: FlatModel, core: CoreState, mix: Mix, limits: Limits) -> int:
+    """Run the arm at work on its own clocks, and add what it did to those of the whole."""
+    arm, counters = mix.arm, core.counters[0]
+    its = arm.core.counters[0]
+    steps, work, optima = int(its["steps"]), int(its["work"]), int(its["local_optima"])
+    end = mix.phase_end if arm.is_joined else min(mix.phase_end, mix.next_share)
+    own_limits = Limits(
+        limits.steps - int(counters["steps"]) + steps,
+        min(limits.work, end) - int(counters["work"]) + work,
+        limits.target,
+    )
+    verdict = arm.strategy.advance(model, arm.core, arm.own, own_limits)
+    save_all_best(arm.core)
+    if arm.is_joined or verdict != RUNNING or its["work"] - work >= end - counters["work"]:
+        _share_best(core, arm, int(counters["steps"]) - steps)
+        _plan_share(mix, end)
+    its["num_events"] = 0
+    counters["steps"] += its["steps"] - steps
+    counters["work"] += its["work"] - work
+    counters["local_optima"] += its["local_optima"] - optima
+    core.assignment[:] = arm.core.assignment
+    core.parts["score"] = arm.core.parts["score"]
+    core.parts["zeros"] = arm.core.parts["zeros"]
+    return verdict
+
+
+def _share_best(core: CoreState, arm: Arm, steps_elsewhere: int) -> None:
+    """Take what the arm has found into the best of the whole, part by part, with the events that say so.
+
+    The best score is never added up call by call: rounding would depend on when the clock was looked at.
+    """
+    counters, its, mine, whole = core.counters[0], arm.core.counters[0], arm.core.parts, core.parts
+    is_tie = mine["best_zeros"] == whole["best_zeros"]
+    is_better = (mine["best_zeros"] < whole["best_zeros"]) | (
+        is_tie & (mine["best_score"] > whole["best_score"] + whole["tolerance"])
+    )
+    if not is_better.any():
+        return
+    taken = is_better[core.part_of] & core.is_free
+    core.best[taken] = arm.core.best[taken]
+    for name in ("best_score", "best_zeros"):
+        whole[name][is_better] = mine[name][is_better]
+    counters["best_step"] = its["best_step" if arm.is_joined else "steps"] + steps_elsewhere
+    counters["best_zeros"] = counters["fixed_zeros"] + whole["best_zeros"].sum()
+    if arm.is_joined:
+        counters["best_score"] = its["best_score"]
+        events = core.events[: int(its["num_events"])]
+        events[:] = arm.core.events[: len(events)]
+        events["step"] += steps_elsewhere
+    else:  # its events are about a best of its own: one for all of them
+        counters["best_score"] = counters["fixed_score"] + whole["best_score"].sum()
+        events = core.events[:1]
+        events["step"], events["score"] = counters["best_step"], floored_best_of(core)
+        events["zeros"] = counters["best_zeros"]
+    counters["num_events"] = len(events)
+
+
+def _hand_over(model: FlatModel, core: CoreState, mix: Mix, min_share: float, first_round: int) -> None:
+    """End the phase, share out the work of the next round if this one is over, and bring the next arm."""
+    _credit(core, mix)
+    mix.arm.left_at = floored_best_of(core)
+    if mix.at == len(mix.strategies) - 1:
+        _share_out(core, mix, min_share)
+    mix.at = (mix.at + 1) % len(mix.strategies)
+    core.counters[0]["work"] += len(model.scopes)
+    if mix.is_first:
+        mix.arms.append(_new_arm(model, core, mix))
+        settle_arm(model, mix.arm)
+    else:
+        _enter(model, core, mix)
+    _begin_phase(core, mix, first_round)
+
+
+def _credit(core: CoreState, mix: Mix) -> None:
     """Note what the phase that ends has gained, and let older gains fade.
 
-    Tree moves reap what a fresh start has sown only when it is crossed with the best, many rounds later, so
-    the memory is long. What the first phases gain says nothing: any search would.
+    The memory is long, because tree moves gain from a fresh start only when it is crossed with the best, many
+    rounds later. The gains of the first round say nothing: any search would have had them.
     """
-    counters = state.counters[0]
-    arm = state.arms[counters["arm"]]
-    gain = floored_best(state) - counters["phase_score"] if arm["work"] > 0 else 0.0
+    gain = 0.0 if mix.is_first else floored_best_of(core) - mix.phase_score
     if gain > 0.0:
-        counters["idle_rounds"] = 0
-    arm["gain"] = FADING * arm["gain"] + gain
-    arm["work"] = FADING * arm["work"] + counters["work"] - counters["phase_work"]
+        mix.idle_rounds = 0
+    mix.arm.gain = FADING * mix.arm.gain + gain
+    mix.arm.work = FADING * mix.arm.work + int(core.counters[0]["work"]) - mix.phase_work
 
 
-@inlined
-def _judge_first_round(state: SearchState, constants: AutoConstants) -> None:
-    """Tree moves have now done as much as GLS+ from the same assignment: has it taken them further?
+def _share_out(core: CoreState, mix: Mix, min_share: float) -> None:
+    """Move the shares towards what the arms' gains say, the further the larger the gains are."""
+    mix.idle_rounds += 1
+    if mix.idle_rounds > STALLED_ROUNDS:  # early gains are so large that they would outweigh all later ones
+        for arm in mix.arms:
+            arm.gain = 0.0
+    gains = np.array([max(0.0, arm.gain) for arm in mix.arms])
+    if mix.is_first:
+        fair = np.zeros(len(mix.arms))
+        fair[np.argmax([arm.best_score for arm in mix.arms])] = 1.0
+        mix.shares = _floored(fair, min_share)
+        mix.is_first = False
+    elif gains.any():
+        fair = _fair_shares(gains / np.array([max(1.0, arm.work) for arm in mix.arms]))
+        pull = gains.sum() / (gains.sum() + SLIGHT * abs(floored_best_of(core)))
+        mix.shares = _floored(mix.shares + pull * (fair - mix.shares), min_share)
 
-    As a whole: that they are ahead in one part of the query, by however little, says nothing. Nor does it
-    if they have stagnated already and were crossed with the best, which is GLS+'s.
+
+def _fair_shares(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares by gains per work, of which one is positive.
+
+    An arm that rarely runs collects easy gains, so its recent rate overstates what it would gain with more
+    time: shares follow the fourth powers.
     """
-    counters = state.counters[0]
-    if counters["is_fresh"] and floored_current(state) > counters["phase_score"]:
-        counters["share"] = constants.min_share
-    else:
-        counters["share"] = 1.0 - constants.min_share
-    counters["is_fresh"] = False
+    powers = (rates / rates.max()) ** 4
+    shares: NDArray[np.float64] = powers / powers.sum()
+    return shares
 
 
-@inlined
-def _fair_share(gls_rate: float, tree_rate: float) -> float:
-    """GLS+'s share by the arms' gains per work, of which one is positive.
+def _floored(shares: NDArray[np.float64], min_share: float) -> NDArray[np.float64]:
+    """The same shares with a floor for all: what the small ones lack, the others give in proportion."""
+    small = shares <= min_share
+    left = 1.0 - min_share * np.count_nonzero(small)
+    large = np.where(small, 0.0, shares)
+    floored = np.where(small, min_share, large * (left / (large.sum() or 1.0)))
+    return floored if (floored >= min_share - 1e-12).all() else _floored(floored, min_share)
 
-    By their fourth powers: an arm that rarely has its turn reaps what lies about, and would not go on so.
+
+def _join(core: CoreState, arm: Arm) -> None:
+    """Let an arm share the best of the whole. Cost: the number of variables."""
+    arm.is_joined = True
+    arm.core.best[:] = core.best
+    for name in ("best_score", "best_zeros"):
+        arm.core.counters[0][name] = core.counters[0][name]
+        arm.core.parts[name] = core.parts[name]
+
+
+def _enter(model: FlatModel, core: CoreState, mix: Mix) -> None:
+    """Tell the arm at work what is known now, and let it go on from there if it does not stay.
+
+    Cost: the number of variables, or what the strategy takes to settle.
     """
-    if gls_rate > tree_rate:
-        return 1.0 / (1.0 + (tree_rate / gls_rate) ** 4)
-    return 1.0 - 1.0 / (1.0 + (gls_rate / tree_rate) ** 4)
-
-
-@inlined
-def _forget_if_stalled(state: SearchState) -> None:
-    """Early gains are so large that they would outweigh all later ones: let the next gain decide anew."""
-    state.counters[0]["idle_rounds"] += 1
-    if state.counters[0]["idle_rounds"] > STALLED_ROUNDS:
-        state.arms[GLS]["gain"] = 0.0
-        state.arms[TREE]["gain"] = 0.0
-
-
-@inlined
-def _share_out(state: SearchState, constants: AutoConstants, is_first: bool) -> None:
-    """Move GLS+'s share of the next round towards what the arms' gains say, the more the larger they are."""
-    _forget_if_stalled(state)
-    counters, gls, tree = state.counters[0], state.arms[GLS], state.arms[TREE]
-    gain = max(0.0, gls["gain"]) + max(0.0, tree["gain"])
-    if is_first:
-        _judge_first_round(state, constants)
-    elif gain > 0.0:
-        fair = _fair_share(max(0.0, gls["gain"]) / gls["work"], max(0.0, tree["gain"]) / tree["work"])
-        weight = gain / (gain + SLIGHT * abs(floored_best(state)))
-        share = counters["share"] + weight * (fair - counters["share"])
-        counters["share"] = min(1.0 - constants.min_share, max(constants.min_share, share))
-
-
-@inlined
-def _stands_by_itself(state: SearchState, arm: int) -> bool:
-    """Does an arm go on where it was, rather than from the best?
-
-    Tree moves in the first round and after a fresh start; GLS+ while it has the larger share, or the other
-    has found nothing better.
-    """
-    counters = state.counters[0]
-    if arm == GLS:
-        return bool(counters["share"] > 0.5 or floored_best(state) <= counters["phase_score"])
-    return bool(counters["is_fresh"])
-
-
-@kernel
-def _begin(state: SearchState, constants: AutoConstants) -> None:
-    """GLS+ goes first, and both arms have one half, the same start and the same random stream."""
-    state.counters[0]["share"] = 0.5
-    state.counters[0]["is_fresh"] = True
-    state.arms[TREE]["rng"] = state.rng[0]
-    for variable in range(len(state.assignment)):
-        state.arm_assignments[TREE, variable] = state.assignment[variable]
-    _begin_phase(state, constants, GLS)
-
-
-@inlined
-def _exchange(state: SearchState, old: int, new: int, by_itself: bool) -> None:
-    """Put one arm's assignment and random stream away, and bring the other's."""
-    for variable in range(len(state.assignment)):
-        state.arm_assignments[old, variable] = state.assignment[variable]
-        other = state.arm_assignments[new, variable] if by_itself else state.best[variable]
-        state.assignment[variable] = other
-    state.arms[old]["rng"] = state.rng[0]
-    state.rng[0] = state.arms[new]["rng"]
-
-
-@inlined
-def _turn_to_tree(model: FlatModel, state: SearchState, by_itself: bool) -> None:
-    """Stop GLS+'s clocks, and leave all that flips need as it is: tree moves want no more than scores."""
-    counters = state.counters[0]
-    if not by_itself:
-        counters["lost"] = 0.0  # they begin at the best
-    counters["next_harvest"] -= counters["work"]
-    counters["last_restart"] = max(counters["best_step"], counters["last_restart"]) - counters["steps"]
-    counters["last_gain"] += counters["steps"]
-    counters["gls_rebuilds"] = counters["num_rebuilds"]
-    counters["work"] += len(model.scopes)
-    recount(model, state)
-
-
-@inlined
-def _turn_to_gls(model: FlatModel, state: SearchState, by_itself: bool) -> None:
-    """Let GLS+'s clocks go on; recompute what flips need only if it is not where it was left."""
-    counters = state.counters[0]
-    counters["work"] += len(model.scopes)
-    counters["next_harvest"] += counters["work"]
-    counters["last_restart"] = counters["steps"] + (counters["last_restart"] if by_itself else 0)
-    counters["last_gain"] -= counters["steps"]
-    if by_itself and counters["gls_rebuilds"] == counters["num_rebuilds"]:
-        recount(model, state)
-    else:
-        rebuild(model, state)
-
-
-@kernel
-def _switch(model: FlatModel, state: SearchState, constants: AutoConstants) -> None:
-    """Hand over to the other arm. Cost: the links of the model, or a rebuild."""
-    counters = state.counters[0]
-    old = counters["arm"]
-    new = 1 - old
-    is_first = state.arms[TREE]["work"] == 0
-    _credit(state)
-    save_all_best(state)
-    if old == TREE:
-        _share_out(state, constants, is_first)
-    by_itself = _stands_by_itself(state, new)
-    _exchange(state, old, new, by_itself)
-    if new == TREE:
-        _turn_to_tree(model, state, by_itself)
-    else:
-        _turn_to_gls(model, state, by_itself)
-    note_all_changed(state)
-    _begin_phase(state, constants, new)
-
-
-def run_auto(model: FlatModel, state: SearchState, constants: AutoConstants, limits: Limits) -> int:
-    """Run the arm at work, and switch at the end of its phase, until a limit is reached."""
-    counters = state.counters[0]
-    if counters["phase_end"] == 0:
-        _begin(state, constants)
-    while True:
-        phase = Limits(limits.steps, min(limits.work, int(counters["phase_end"])), limits.target)
-        if counters["arm"] == GLS:
-            verdict = run_gls(model, state, constants.gls, phase)
-        else:
-            verdict = run_tree(model, state, constants.tree, phase)
-        if verdict != RUNNING or counters["work"] < counters["phase_end"]:
-            return verdict
-        _switch(model, state, constants)
+    arm, counters = mix.arm, core.counters[0]
+    its, has_news = arm.core.counters[0], floored_best_of(core) > arm.left_at
+    _join(core, arm)
+    since_best = int(counters["steps"] - counters["best_step"])
+    if has_news:  # patience counts from the last new best, whoever found it
+        its["best_step"] = max(int(its["best_step"]), int(its["steps"]) - since_best)
+    if not arm.strategy.stays(arm.own, mix.leader == mix.at, has_news):
+        arm.core.assignment[:] = core.best
+        arm.core.parts["best_is_current"] = False
+        arm.strategy.settle(model, arm.core, arm.own)
+        its["last_restart"] = its["steps"]
+    note_all_changed(arm.core)

@@ -7,12 +7,11 @@ the whole region where that is narrow.
 
 from __future__ import annotations
 
-from beacon.engine.core import SearchState
-from beacon.jit import inlined, kernel
+from beacon.engine.core import CoreState
+from beacon.jit import called, inlined
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
-from beacon.strategies.tree.block_state import MAX_WIDTH, BlockState
-from beacon.strategies.tree.state import TreeState, next_stamp
+from beacon.strategies.tree.state import MAX_WIDTH, BlockState, TreeState, next_stamp
 
 _TOO_LARGE = -1
 
@@ -38,7 +37,7 @@ def _joint_values(model: FlatModel, blocks: BlockState, bucket: int, width: int,
     size = 1
     for k in range(width):
         number = blocks.merged[k] if bucket < 0 else blocks.buckets[bucket, k]
-        size *= model.domain_sizes[blocks.members[number]]
+        size *= model.domain_sizes[blocks.members[number]["variable"]]
         if size > most:
             return _TOO_LARGE
     return size
@@ -46,36 +45,28 @@ def _joint_values(model: FlatModel, blocks: BlockState, bucket: int, width: int,
 
 @inlined
 def _join_to_neighbours(
-    model: FlatModel, trees: TreeState, variable: int, member: int, block: int, most: int
+    model: FlatModel, own: TreeState, variable: int, member: int, block: int, most: int
 ) -> bool:
     """Fill the bucket of a new member with the members that share a factor with it, if that is not too large.
 
-    Cost: the variable's links and, of wide factors, their variables.
+    Cost: the variable's neighbours.
     """
-    blocks, width = trees.blocks, 0
-    for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-        other = model.pairs[link, 2]
-        if other >= 0 and trees.forest_stamps[other] == block:
-            width = _put(blocks, member, blocks.numbers[other], width)
+    blocks, width = own.blocks, 0
+    for k in range(model.neighbour_starts[variable], model.neighbour_starts[variable + 1]):
+        mark = own.marks[model.neighbours[k]]
+        if mark["block"] == block:
+            width = _put(blocks, member, mark["number"], width)
             if width > MAX_WIDTH:
                 return False
-    for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-        factor = model.wides[link, 0]
-        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            other = model.scopes[place, 0]
-            if trees.forest_stamps[other] == block:
-                width = _put(blocks, member, blocks.numbers[other], width)
-                if width > MAX_WIDTH:
-                    return False
-    blocks.widths[member] = width
-    blocks.sizes[member] = _joint_values(model, blocks, member, width, most)
-    return bool(blocks.sizes[member] != _TOO_LARGE)
+    blocks.members[member]["width"] = width
+    blocks.members[member]["size"] = _joint_values(model, blocks, member, width, most)
+    return bool(blocks.members[member]["size"] != _TOO_LARGE)
 
 
 @inlined
 def _merge(blocks: BlockState, parent: int, width: int) -> int:
     """Merge the bucket of ``passed[0]`` with the rest of ``passed``; return the width, also if too many."""
-    old, i, k, count = blocks.widths[parent], 1, 0, 0
+    old, i, k, count = blocks.members[parent]["width"], 1, 0, 0
     while i < width or k < old:
         left = blocks.passed[i] if i < width else -1
         right = blocks.buckets[parent, k] if k < old else -1
@@ -94,82 +85,78 @@ def _hand_on(model: FlatModel, blocks: BlockState, member: int, entries: int, wr
 
     Return by how many entries the messages grow, or _TOO_LARGE. The buckets change only if ``writes``.
     """
-    width, growth = blocks.widths[member], blocks.sizes[member]
+    width, growth = blocks.members[member]["width"], blocks.members[member]["size"]
     for k in range(width):
         blocks.passed[k] = blocks.buckets[member, k]
     while width > 0:
         parent = blocks.passed[0]
         width = _merge(blocks, parent, width)
-        if width == blocks.widths[parent]:
+        if width == blocks.members[parent]["width"]:
             return growth  # type: ignore[no-any-return]
-        most = entries // model.domain_sizes[blocks.members[parent]]
+        most = entries // model.domain_sizes[blocks.members[parent]["variable"]]
         size = _joint_values(model, blocks, -1, width, most) if width <= MAX_WIDTH else _TOO_LARGE
         if size == _TOO_LARGE:
             return _TOO_LARGE
-        growth += size - blocks.sizes[parent]
+        growth += size - blocks.members[parent]["size"]
         for k in range(width):
             blocks.passed[k] = blocks.merged[k]
         if writes:
-            blocks.sizes[parent] = size
-            blocks.widths[parent] = width
+            blocks.members[parent]["size"] = size
+            blocks.members[parent]["width"] = width
             for k in range(width):
                 blocks.buckets[parent, k] = blocks.merged[k]
     return growth  # type: ignore[no-any-return]
 
 
 @inlined
-def _visit(state: SearchState, variable: int, region: int, visit: int, tail: int) -> int:
+def _visit(own: TreeState, variable: int, region: int, visit: int, tail: int) -> int:
     """Put a variable of the region that has not been reached into the queue; return the queue's new end."""
-    trees = state.trees
-    if trees.region_stamps[variable] == region and trees.visit_stamps[variable] != visit:
-        trees.visit_stamps[variable] = visit
-        trees.order[tail] = variable
+    mark = own.marks[variable]
+    if mark["region"] == region and mark["visit"] != visit:
+        mark["visit"] = visit
+        own.order[tail] = variable
         tail += 1
     return tail
 
 
 @inlined
-def _visit_neighbours(
-    model: FlatModel, state: SearchState, variable: int, region: int, visit: int, tail: int
+def _growth(model: FlatModel, own: TreeState, variable: int, count: int, block: int, entries: int) -> int:
+    """By how many entries the messages grow if a variable joins as member ``count``, or _TOO_LARGE."""
+    most = entries // model.domain_sizes[variable]
+    own.blocks.members[count]["variable"] = variable
+    if most == 0 or not _join_to_neighbours(model, own, variable, count, block, most):
+        return _TOO_LARGE
+    return _hand_on(model, own.blocks, count, entries, False)
+
+
+@called
+def grow_block(
+    model: FlatModel, core: CoreState, own: TreeState, entries: int, length: int, held: int
 ) -> int:
-    for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-        if model.pairs[link, 2] >= 0:
-            tail = _visit(state, model.pairs[link, 2], region, visit, tail)
-    for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-        factor = model.wides[link, 0]
-        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            tail = _visit(state, model.scopes[place, 0], region, visit, tail)
-    return tail
-
-
-@kernel
-def grow_block(model: FlatModel, state: SearchState, entries: int, length: int, held: int) -> int:
     """Choose a block among the first ``length`` variables of the region, none of the first ``held`` of them.
 
     Return its number of members. Cost: the links of the region, and the buckets' sizes for each that joins.
     """
-    trees = state.trees
-    blocks, region = trees.blocks, trees.region_stamps[trees.region[0]]
-    block, visit, head, tail, count, total = next_stamp(trees), next_stamp(trees), 0, 0, 0, 0
+    blocks, region = own.blocks, own.marks[own.region[0]]["region"]
+    block, visit, head, tail, count, total = next_stamp(own), next_stamp(own), 0, 0, 0, 0
     for k in range(held):
-        blocks.held_stamps[trees.region[k]] = block
-    first = random_below(state.rng, length)
+        own.marks[own.region[k]]["held"] = block
+    first = random_below(core.rng, length)
     for shift in range(length):
-        tail = _visit(state, trees.region[(first + shift) % length], region, visit, tail)
+        tail = _visit(own, own.region[(first + shift) % length], region, visit, tail)
         while head < tail:
-            variable = trees.order[head]
+            variable = own.order[head]
             head += 1
-            tail = _visit_neighbours(model, state, variable, region, visit, tail)
-            if blocks.held_stamps[variable] == block or count == len(blocks.members):
+            for k in range(model.neighbour_starts[variable], model.neighbour_starts[variable + 1]):
+                tail = _visit(own, model.neighbours[k], region, visit, tail)
+            mark = own.marks[variable]
+            if mark["held"] == block or count == len(blocks.members):
                 continue
-            most = entries // model.domain_sizes[variable]
-            blocks.members[count] = variable
-            if most > 0 and _join_to_neighbours(model, trees, variable, count, block, most):
-                growth = _hand_on(model, blocks, count, entries, False)
-                if growth != _TOO_LARGE and total + growth <= len(blocks.messages):
-                    _hand_on(model, blocks, count, entries, True)
-                    total += growth
-                    trees.forest_stamps[variable] = block
-                    blocks.numbers[variable] = count
-                    count += 1
+            growth = _growth(model, own, variable, count, block, entries)
+            if growth != _TOO_LARGE and total + growth <= len(blocks.messages):
+                _hand_on(model, blocks, count, entries, True)
+                total += growth
+                mark["block"] = block
+                mark["number"] = count
+                count += 1
     return count

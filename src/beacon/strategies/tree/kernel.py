@@ -1,11 +1,11 @@
-"""Tree moves: iterated local search whose moves are exact on random blocks of bounded width, or forests.
+"""Tree moves: iterated local search whose moves are exact on random blocks of bounded width.
 
-A region around a random variable is perturbed at its core, a few blocks or forests inside it are given their
-best joint assignments, and the outcome is kept if it is not worse. A search that stagnates begins afresh at
-random, and when that stagnates too, crosses what it has found with the best.
+A region around a random variable is perturbed at its core, a few blocks inside it are given their best joint
+assignments, and the outcome is kept if it is not worse. A search that stagnates begins afresh at random, and
+when that stagnates too, crosses what it has found with the best.
 
-A step is a variable given another value, by a perturbation, a block or a forest, kept or not: step budgets
-then mean about the same work as flips. One region is not interrupted, so a step limit may be passed by a few.
+A step is a variable given another value, by a perturbation or a block, kept or not: step budgets then mean
+about the same work as flips. One region is not interrupted, so a step limit may be passed by a few.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from beacon.engine.core import SearchState, randomise, recount
+from beacon.engine.clusters import harvest_clusters
+from beacon.engine.core import CoreState, randomise, recount
 from beacon.engine.incumbent import (
     is_better,
     note_all_changed,
@@ -23,16 +24,16 @@ from beacon.engine.incumbent import (
     save_best,
 )
 from beacon.engine.limits import RUNNING, Limits, may_continue, outcome
-from beacon.jit import inlined, kernel
+from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
-from beacon.strategies.tree.block_moves import shake_by_blocks
-from beacon.strategies.tree.crossover import cross_with_best
-from beacon.strategies.tree.forest import grow_forest
-from beacon.strategies.tree.max_product import best_on_forest
-from beacon.strategies.tree.region import grow_region, perturb_region, region_worth
-from beacon.strategies.tree.state import renew_stamps
+from beacon.strategies.tree.block import grow_block
+from beacon.strategies.tree.elimination import best_on_block
+from beacon.strategies.tree.region import grow_region, perturb, region_worth
+from beacon.strategies.tree.state import TreeState, next_stamp, renew_stamps
 
+ENTRIES_A_LINK = 16  # entries of a block's tables take as long as looking at one link
+SWEEP_WORK = 8  # a sweep may cost this many times the links of the model
 _UNITS = 1 << 30
 
 
@@ -44,166 +45,202 @@ class TreeConstants(NamedTuple):
     max_region: int
     """Most variables of a region."""
     block_entries: int
-    """Most entries of a table that eliminates a variable of a block; 0: forests instead of blocks."""
-    sweeps: int
-    """Blocks or forests tried in each region."""
+    """Most entries of a table that eliminates a variable of a block."""
+    blocks: int
+    """Blocks tried in each region."""
     first_sweeps: int
-    """Forests over all free variables at the beginning."""
-    acceptance: float
-    """How readily worse outcomes of a region are kept, in nats; 0: never."""
+    """Sweeps of blocks over all free variables at the beginning."""
     restart_idle: float
-    """Begin afresh after so many steps per free variable without a gain; 0: never."""
+    """Begin afresh after this many steps per free variable without a gain; 0: never."""
     hard_zero: float
     """What a zero factor counts: less than all else together."""
 
 
 @inlined
-def _uniform(state: SearchState) -> float:
-    return random_below(state.rng, _UNITS) / _UNITS
+def _uniform(core: CoreState) -> float:
+    return random_below(core.rng, _UNITS) / _UNITS
 
 
 @inlined
-def _sweep(model: FlatModel, state: SearchState, constants: TreeConstants, length: int) -> int:
-    """One forest inside the region; return the changes made."""
-    forest = grow_forest(model, state, length)
-    return best_on_forest(model, state, constants.hard_zero, length, forest)
-
-
-@inlined
-def _sweep_everything(model: FlatModel, state: SearchState, constants: TreeConstants) -> None:
-    """One forest over all free variables. Cost: the links of the model."""
-    counters, length = state.counters[0], 0
-    save_all_best(state)
-    for variable in range(len(state.assignment)):
-        if state.is_free[variable]:
-            state.trees.region[length] = variable
-            length += 1
-    counters["steps"] += _sweep(model, state, constants, length)
-    counters["sweeps"] += 1
-    counters["work"] += len(model.pairs) + 3 * len(model.wides)
-    recount(model, state)
-    note_all_changed(state)
-
-
-@inlined
-def _random_free(state: SearchState) -> int:
-    """A free variable: one of those listed at the beginning."""
-    return state.touched[random_below(state.rng, state.counters[0]["num_free"])]  # type: ignore[no-any-return]
-
-
-@inlined
-def _region_size(state: SearchState, constants: TreeConstants) -> int:
+def _region_size(core: CoreState, constants: TreeConstants) -> int:
     """Small regions as often as large ones, on a logarithmic scale."""
     span = math.log(constants.max_region / constants.min_region)
-    return int(constants.min_region * math.exp(_uniform(state) * span))
+    return int(constants.min_region * math.exp(_uniform(core) * span))
 
 
 @inlined
-def _shake(model: FlatModel, state: SearchState, constants: TreeConstants, length: int, core: int) -> int:
-    """Perturb the region's core and sweep it all; return the changes made."""
-    if constants.block_entries > 0:
-        return shake_by_blocks(
-            model, state, constants.block_entries, constants.sweeps, constants.hard_zero, length, core
-        )
-    perturb_region(model, state, core)
-    changes = core
-    for _ in range(constants.sweeps):
-        changes += _sweep(model, state, constants, length)
+def _move_block(
+    model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants, length: int, held: int
+) -> tuple[int, int]:
+    """Give a block in the region its best joint assignment; return the changes, and its members."""
+    count = grow_block(model, core, own, constants.block_entries, length, held)
+    changes, entries = best_on_block(model, core, own, constants.hard_zero, count)
+    core.counters[0]["work"] += entries // ENTRIES_A_LINK
+    return changes, count
+
+
+@inlined
+def _rearrange(
+    model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants, length: int, shakes: bool
+) -> int:
+    """Give blocks in the region their best joint assignments: after a perturbation, or one block of a sweep.
+
+    The first block after a perturbation leaves alone what was perturbed, since it would only put it back; the
+    later ones may change it. Return the changes made.
+    """
+    inner, num_blocks, count = 0, 1, 0
+    if shakes:
+        inner = max(1, int(length * (0.1 + 0.4 * _uniform(core))))
+        num_blocks = constants.blocks
+    changes = perturb(model, core, own, inner)
+    for k in range(num_blocks):
+        more, count = _move_block(model, core, own, constants, length, inner if k == 0 else 0)
+        changes += more
+    if not shakes:
+        _mark_swept(own, constants, count)
     return changes
 
 
 @inlined
-def _is_kept(state: SearchState, constants: TreeConstants, gain: float) -> bool:
-    """Is an outcome with as many zero factors good enough? A worse one may be, as chance will have it."""
-    if gain >= -1e-12:
-        return True
-    return bool(constants.acceptance > 0.0 and _uniform(state) < math.exp(gain / constants.acceptance))
+def _mark_swept(own: TreeState, constants: TreeConstants, count: int) -> None:
+    """A sweep has put the members of a block to their best: the next block is to begin elsewhere."""
+    counters = own.counters[0]
+    for k in range(count):
+        own.marks[own.blocks.members[k]["variable"]]["swept"] = counters["sweep_stamp"]
+    counters["sweep_size"] = min(constants.max_region, max(constants.min_region, 2 * count))
 
 
 @inlined
-def _note_progress(state: SearchState, gain: float, has_fewer_zeros: bool) -> None:
-    """Note when the search was last higher than ever on this course: to regain what was lost is no gain."""
-    counters = state.counters[0]
-    if has_fewer_zeros or gain > counters["lost"] + 1e-9:
-        counters["last_gain"] = counters["steps"]
-        counters["lost"] = 0.0
-    elif abs(gain) > 1e-9:
-        counters["lost"] = max(0.0, counters["lost"] - gain)
-
-
-@inlined
-def _improve_region(model: FlatModel, state: SearchState, constants: TreeConstants) -> None:
-    """Perturb one region, sweep it, and keep the outcome if it is good enough."""
-    counters, trees = state.counters[0], state.trees
-    length = grow_region(model, state, _random_free(state), _region_size(state, constants))
-    part = state.parts[state.part_of[trees.region[0]]]
-    save_best(state, part)
-    total, zeros, links = region_worth(model, state, length)
+def _keep(core: CoreState, own: TreeState, length: int, gain: float, zeros: int) -> None:
+    """Go on from the outcome of a move, which gains so much and has so many zero factors more."""
+    part = core.parts[core.part_of[own.region[0]]]
+    if zeros < 0 or gain > 1e-9:
+        own.counters[0]["last_gain"] = core.counters[0]["steps"]
+    part["score"] += gain
+    part["zeros"] += zeros
     for k in range(length):
-        trees.saved[trees.region[k]] = state.assignment[trees.region[k]]
-    core = max(1, int(length * (0.1 + 0.4 * _uniform(state))))
-    changes = _shake(model, state, constants, length, core)
-    new_total, new_zeros, _ = region_worth(model, state, length)
+        variable = own.region[k]
+        if own.marks[variable]["saved"] != core.assignment[variable]:
+            note_change(core, part, variable)
+    if is_better(part):
+        note_best(core, part)
+
+
+@called
+def _move_region(
+    model: FlatModel,
+    core: CoreState,
+    own: TreeState,
+    constants: TreeConstants,
+    centre: int,
+    size: int,
+    shakes: bool,
+) -> None:
+    """Change one region, by a perturbation and blocks or by one block alone; keep it if it is not worse."""
+    counters = core.counters[0]
+    length = grow_region(model, core, own, centre, size)
+    save_best(core, core.parts[core.part_of[centre]])
+    total, zeros, links = region_worth(model, core, own, length)
+    for k in range(length):
+        own.marks[own.region[k]]["saved"] = core.assignment[own.region[k]]
+    changes = _rearrange(model, core, own, constants, length, shakes)
+    new_total, new_zeros, _ = region_worth(model, core, own, length)
     counters["steps"] += changes
     counters["local_optima"] += 1
-    counters["work"] += links * (1 + constants.sweeps) // 2
-    gain = new_total - total
-    if new_zeros < zeros or (new_zeros == zeros and _is_kept(state, constants, gain)):
-        _note_progress(state, gain, new_zeros < zeros)
-        part["score"] += gain
-        part["zeros"] += new_zeros - zeros
-        for k in range(length):
-            if trees.saved[trees.region[k]] != state.assignment[trees.region[k]]:
-                note_change(state, part, trees.region[k])
-        if is_better(part):
-            note_best(state, part)
+    counters["work"] += links * (1 + constants.blocks) // 2
+    if new_zeros < zeros or (new_zeros == zeros and new_total - total >= -1e-12):
+        _keep(core, own, length, new_total - total, new_zeros - zeros)
     else:
         for k in range(length):
-            state.assignment[trees.region[k]] = trees.saved[trees.region[k]]
+            core.assignment[own.region[k]] = own.marks[own.region[k]]["saved"]
 
 
 @inlined
-def _is_idle(state: SearchState, constants: TreeConstants) -> bool:
-    counters = state.counters[0]
-    limit = constants.restart_idle * counters["num_free"]
-    return bool(limit > 0 and counters["steps"] - counters["last_gain"] >= limit)
+def _is_sweeping(model: FlatModel, own: TreeState, constants: TreeConstants) -> bool:
+    """Are the first sweeps still going on? On dense models, where blocks are small, they end early."""
+    counters, most_work = own.counters[0], SWEEP_WORK * constants.first_sweeps * len(model.scopes)
+    return bool(counters["sweeps"] < constants.first_sweeps and counters["sweep_work"] < most_work)
 
 
 @inlined
-def _change_course(model: FlatModel, state: SearchState) -> None:
+def _next_centre(core: CoreState, own: TreeState, sweeps: bool) -> int:
+    """A random free variable, or the next one that the sweep has not put into a block yet; -1 at its end."""
+    counters, num_free = own.counters[0], len(own.free)
+    if not sweeps:
+        return own.free[random_below(core.rng, num_free)]  # type: ignore[no-any-return]
+    if counters["sweep_at"] == 0:
+        counters["sweep_stamp"] = next_stamp(own)
+        counters["sweep_first"] = random_below(core.rng, num_free)
+    while counters["sweep_at"] < num_free:
+        variable = own.free[(counters["sweep_first"] + counters["sweep_at"]) % num_free]
+        counters["sweep_at"] += 1
+        if own.marks[variable]["swept"] != counters["sweep_stamp"]:
+            return variable  # type: ignore[no-any-return]
+    counters["sweep_at"] = 0
+    counters["sweeps"] += 1
+    return -1
+
+
+@inlined
+def _cross_with_best(model: FlatModel, core: CoreState, own: TreeState) -> None:
+    """Give the best assignment every cluster of the current one that is better, and go on from there."""
+    harvest_clusters(model, core, own.region)
+    for k in range(len(core.parts)):
+        part = core.parts[k]
+        for place in range(part["first_changed"], part["first_changed"] + part["num_changed"]):
+            variable = core.changed[place]
+            core.assignment[variable] = core.best[variable]
+            core.is_changed[variable] = False
+        part["num_changed"] = 0
+        part["score"] = part["best_score"]
+        part["zeros"] = part["best_zeros"]
+
+
+@called
+def _change_course(model: FlatModel, core: CoreState, own: TreeState) -> None:
     """After stagnation: from the best to a fresh start, or from a fresh start back, crossed with the best."""
-    counters = state.counters[0]
-    save_all_best(state)
+    counters = own.counters[0]
+    save_all_best(core)
     if counters["is_fresh"]:
-        cross_with_best(model, state)
+        _cross_with_best(model, core, own)
     else:
-        randomise(model, state)
-        recount(model, state)
-        note_all_changed(state)
-        counters["work"] += len(model.scopes)
+        randomise(model, core)
+        recount(model, core)
+        note_all_changed(core)
+        core.counters[0]["work"] += len(model.scopes)
         counters["sweeps"] = 0
+        counters["sweep_work"] = 0
+        counters["sweep_at"] = 0
     counters["is_fresh"] = not counters["is_fresh"]
-    counters["last_gain"] = counters["steps"]
-    counters["lost"] = 0.0
+    counters["last_gain"] = core.counters[0]["steps"]
+
+
+@inlined
+def _is_idle(core: CoreState, own: TreeState, constants: TreeConstants) -> bool:
+    limit = constants.restart_idle * len(own.free)
+    return bool(limit > 0 and core.counters[0]["steps"] - own.counters[0]["last_gain"] >= limit)
 
 
 @kernel
-def run_tree(model: FlatModel, state: SearchState, constants: TreeConstants, limits: Limits) -> int:
+def run_tree(
+    model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants, limits: Limits
+) -> int:
     """Sweep everything a few times, then region after region until a limit is reached."""
-    counters, length = state.counters[0], 0
-    for variable in range(len(state.assignment)):
-        if state.is_free[variable]:
-            state.touched[length] = variable
-            length += 1
-    verdict = outcome(state, limits)
-    while verdict == RUNNING and may_continue(state, limits):
-        renew_stamps(state.trees)
-        if counters["sweeps"] < constants.first_sweeps:
-            _sweep_everything(model, state, constants)
-        elif _is_idle(state, constants):
-            _change_course(model, state)
-        else:
-            _improve_region(model, state, constants)
+    counters = core.counters[0]
+    verdict = outcome(core, limits)
+    while verdict == RUNNING and may_continue(core, limits):
+        renew_stamps(own)
+        sweeps = _is_sweeping(model, own, constants)
+        if not sweeps and _is_idle(core, own, constants):
+            _change_course(model, core, own)
+            continue
+        work, centre, size = counters["work"], _next_centre(core, own, sweeps), own.counters[0]["sweep_size"]
+        if not sweeps:
+            size = _region_size(core, constants)
+        if centre >= 0:
+            _move_region(model, core, own, constants, centre, size, not sweeps)
+        if sweeps:
+            own.counters[0]["sweep_work"] += counters["work"] - work
         if counters["best_step"] == counters["steps"]:
-            verdict = outcome(state, limits)
+            verdict = outcome(core, limits)
     return verdict

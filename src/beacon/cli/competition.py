@@ -1,0 +1,85 @@
+"""One problem of a UAI competition, with an answer on disk at any moment."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from beacon.cli.answer_file import AnswerFile, quality_of, simple_answer
+from beacon.cli.console import note
+from beacon.cli.ending import Deadline, TimeUpError, timed_out_at
+from beacon.cli.evidence import NO_FILE, read_queries
+from beacon.errors import UsageError
+from beacon.formats import read_model
+from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.result import Result
+from beacon.runner.stop import MaxRuntime
+from beacon.runner.warm_up import warm_up
+from beacon.solver import solve
+from beacon.strategies.strategy import make_strategy
+
+
+def solve_for_competition(
+    model_file: str, evidence_file: str, path: Path, seed: int, deadline: Deadline, quiet: bool
+) -> dict[str, Any]:
+    """Search until the deadline, with the best answer so far in the file; what came of it."""
+    model = read_model(model_file)
+    evidence = _evidence(evidence_file, model)
+    first = simple_answer(model, evidence)
+    result: Result | None = None
+    stop = "interrupted"
+    with AnswerFile(path, first, quality_of(model, first)) as answer:
+        try:
+            result = _searched(model, evidence, seed, deadline, answer)
+        except KeyboardInterrupt:
+            if not quiet:
+                note("interrupted before the search; the answer is a simple one")
+        except TimeUpError:
+            stop = "seconds"
+            if not quiet:
+                note("the time was up before the search kernels were loaded; the answer is a simple one")
+    return _summary(path, model, answer, result, seed, stop)
+
+
+def _evidence(file: str, model: GraphicalModel) -> dict[int, int]:
+    """The one query of a file; a file without a word in it observes nothing."""
+    if file in ("", NO_FILE) or (os.path.isfile(file) and not Path(file).read_bytes().strip()):
+        return {}
+    queries = read_queries(model, [file], [], [])
+    if len(queries) != 1:
+        raise UsageError(f"{file} holds {len(queries)} queries; expected one: `beacon solve` takes several")
+    return queries[0]
+
+
+def _searched(
+    model: GraphicalModel,
+    evidence: dict[int, int],
+    seed: int,
+    deadline: Deadline,
+    answer: AnswerFile,
+) -> Result:
+    strategy = make_strategy("auto")
+    with timed_out_at(deadline):
+        warm_up(strategy)
+    stop = MaxRuntime(deadline.seconds_left)
+    result = solve(model, evidence, strategy=strategy, stop=stop, seed=seed, on_improvement=answer.hear)
+    answer.offer(result.assignment, quality_of(model, result.assignment))
+    return result
+
+
+def _summary(
+    path: Path, model: GraphicalModel, answer: AnswerFile, result: Result | None, seed: int, stop: str
+) -> dict[str, Any]:
+    log_score = model.log_score(answer.best)
+    return {
+        "out": str(path),
+        "log_score": log_score if math.isfinite(log_score) else None,
+        "zero_factors": -answer.quality.possible,
+        "steps": result.steps if result else 0,
+        "seconds": result.seconds if result else 0.0,
+        "method": result.method if result else "",
+        "seed": seed,
+        "stop": result.stop if result else stop,
+    }

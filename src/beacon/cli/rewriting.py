@@ -1,0 +1,84 @@
+"""A model for another format: scaled where it has to be, and what the new file cannot say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from beacon.errors import ModelError, UsageError
+from beacon.formats import write_model
+from beacon.formats.wcsp import score_offset
+from beacon.io.files import base_suffix
+from beacon.model.graphical_model import GraphicalModel
+
+NAMELESS = (".uai", ".lg", ".wcsp")
+DEFAULT_PRECISION = 6
+SAFE_LOG = 700.0  # exp(-708) and exp(709) are the last ordinary doubles; there is room for rounding
+
+
+def check_scale(scale: float | None) -> float | None:
+    """Refuse what is no scale."""
+    if scale is not None and not 0 < scale < math.inf:
+        raise UsageError(f"--scale must be a positive number; found {scale:g}")
+    return scale
+
+
+def scaled_model(model: GraphicalModel, scale: float | None) -> GraphicalModel:
+    """The model with every log-potential multiplied."""
+    try:
+        return model if scale is None else model.scaled(scale)
+    except ModelError as error:
+        raise UsageError(f"--scale: {error}") from None
+
+
+def write_fitting(model: GraphicalModel, target: str, precision: int) -> float:
+    """Write a model, scaled down if a .uai file could not hold it otherwise; return the scale."""
+    try:
+        write_model(model, target, precision=precision)
+    except ModelError:
+        scale = fitting_scale(model)
+        if base_suffix(target) != ".uai" or scale == 1:
+            raise
+        write_model(model.scaled(scale), target, precision=precision)
+        return scale
+    return 1.0
+
+
+def fitting_scale(model: GraphicalModel) -> float:
+    """The scale, at most 1, that brings every log-potential into the range of a .uai file."""
+    tables = (factor.log_table for factor in model.factors)
+    furthest = max((np.abs(t).max(where=np.isfinite(t), initial=0.0) for t in tables), default=0.0)
+    if furthest <= SAFE_LOG:
+        return 1.0
+    return float(f"{SAFE_LOG / furthest:.2e}")
+
+
+def remarks_on(
+    model: GraphicalModel,
+    scaled: GraphicalModel,
+    target: str,
+    precision: int | None,
+    used: float,
+    asked: float | None,
+) -> list[str]:
+    """What the new file cannot say; ``used`` and ``asked`` are scales."""
+    remarks = [f"log scores multiplied by {asked:g}"] if asked is not None else []
+    if used < 1:
+        scale = (asked or 1) * used
+        remarks = [f"log scores multiplied by {scale:g} to fit; write .lg to keep them exact"]
+    suffix = base_suffix(target)
+    if suffix in NAMELESS and _has_names(model):
+        remarks.append(f"names and value labels are lost ({suffix} has none)")
+    if suffix == ".wcsp":
+        digits = DEFAULT_PRECISION if precision is None else precision
+        remarks.append(f"log score = {score_offset(scaled):.{digits}f} - cost / 10^{digits}")
+    elif precision is not None:
+        remarks.append(f"--precision has no effect on {suffix}: it is for .wcsp")
+    return remarks
+
+
+def _has_names(model: GraphicalModel) -> bool:
+    """Are there names or labels that indices do not tell?"""
+    is_named = any(name != f"x{i}" for i, name in enumerate(model.names))
+    return is_named or any(label != str(v) for values in model.labels for v, label in enumerate(values))

@@ -1,0 +1,226 @@
+"""An evaluation as arrays: every number of a report is a function of these."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from beacon.errors import BeaconError, UsageError
+from beacon.evaluation.metrics import Floats, best_known, first_reaching, known_at, target_score
+from beacon.evaluation.records import Record, record_store
+from beacon.evaluation.run_file import FILE, Facts, load_run, save_run
+from beacon.io.files import make_folder
+from beacon.io.row_store import Row
+from beacon.model.html_view import html_table
+
+Kind = Literal["step", "second"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The results of an evaluation. Arrays are [seeds, queries]; nan where a run is missing.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> evaluation = beacon.evaluate(ising_grid(4, 4), methods=["greedy", "gls+"], steps=[50], count=3)
+    >>> len(evaluation.records), evaluation.scores("model", "gls+", "step", 50).shape
+    (6, (1, 3))
+    >>> evaluation.report("results").name
+    'report.html'
+    """
+
+    run: Facts
+    """Settings, networks, methods, machine: what ``run.json`` holds."""
+    records: Sequence[Record]
+    """One for each network, method, seed and query."""
+    folder: Path | None = None
+    """Where they are kept; None: in memory alone."""
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Evaluation:
+        """Read an evaluation's folder, finished or not."""
+        place = Path(folder)
+        if not place.is_dir():
+            raise BeaconError(f"cannot read {folder}: no such folder")
+        run = load_run(place)
+        rows = record_store(place).rows()
+        if not rows:
+            raise BeaconError(f"{folder} holds no results yet; finish it with `beacon evaluate`")
+        return cls.of_rows(run, rows, place)
+
+    @classmethod
+    def of_rows(cls, run: Facts, rows: Iterable[Row], folder: Path | None) -> Evaluation:
+        """From the rows of a store."""
+        return cls(run, [Record(**row) for row in rows], folder)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``evaluation.parquet`` and ``run.json`` into a folder that holds no evaluation yet."""
+        place = make_folder(folder)
+        if (place / FILE).exists():
+            raise UsageError(f"{place} holds an evaluation already; use another folder")
+        store = record_store(place)
+        for record in self.records:
+            store.add(asdict(record))
+        store.merge()
+        save_run(place, self.run)
+
+    def report(
+        self, folder: str | os.PathLike[str] | None = None, *, title: str = "Beacon evaluation"
+    ) -> Path:
+        """Write ``report.html``, ``tables/`` and ``plots/`` into a folder, by default its own.
+
+        Returns the page's path; :func:`beacon.report.contents.make_report` has its tables and plots.
+        """
+        from beacon.report.contents import make_report  # noqa: PLC0415 - drawing is needed only here
+        from beacon.report.files import write_parts, write_report  # noqa: PLC0415
+
+        if folder is None and self.folder is None:
+            raise UsageError("the evaluation has no folder of its own; give one: report('folder')")
+        place = make_folder(self.folder if folder is None else folder)  # type: ignore[arg-type]
+        made = make_report(self)
+        write_report(made, place / "report.html", title)
+        write_parts(made, place)
+        return place / "report.html"
+
+    def mean_scores(self, network: str, method: str, kind: Kind) -> list[float | None]:
+        """The mean score over queries at each budget; None where there is no finite one."""
+        means = [float(self.scores(network, method, kind, budget).mean()) for budget in self.budgets(kind)]
+        return [mean if math.isfinite(mean) else None for mean in means]
+
+    def _repr_html_(self) -> str:
+        """Mean scores at each budget, for notebooks."""
+        kinds: tuple[Kind, Kind] = ("step", "second")
+        budgets = [(kind, budget) for kind in kinds for budget in self.budgets(kind)]
+        rows = (
+            (network, method, *(self._mean(network, method, *budget) for budget in budgets))
+            for network in self.networks
+            for method in self.methods
+        )
+        header = ("network", "method", *(f"{budget:,g} {kind}s" for kind, budget in budgets))
+        return html_table("Mean best scores", rows, header, "… see `beacon report`")
+
+    def _mean(self, network: str, method: str, kind: Kind, budget: float) -> str:
+        scores = self.scores(network, method, kind, budget)
+        return f"{np.nanmean(scores):.4f}" if np.isfinite(scores).any() else ""
+
+    @cached_property
+    def networks(self) -> list[str]:
+        """The networks with results, in the order in which they were evaluated."""
+        return _in_order(self.run["networks"], {record.network for record in self.records})
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The methods with results, in the order in which they were listed."""
+        return _in_order(self.run["methods"], {record.method for record in self.records})
+
+    @cached_property
+    def weights(self) -> dict[str, float | None]:
+        """λ of each method."""
+        return {record.method: record.weight for record in self.records}
+
+    @cached_property
+    def baselines(self) -> dict[str, str | None]:
+        """The method that each is meant to improve on."""
+        return {record.method: record.baseline for record in self.records}
+
+    @property
+    def step_budgets(self) -> list[int]:
+        """Budgets in steps."""
+        return list(self.run["settings"]["steps"])
+
+    @property
+    def second_budgets(self) -> list[float]:
+        """Budgets in seconds."""
+        return list(self.run["settings"]["seconds"])
+
+    def budgets(self, kind: Kind) -> Sequence[float]:
+        """Budgets of a kind, ascending."""
+        return self.step_budgets if kind == "step" else self.second_budgets
+
+    @cached_property
+    def seeds(self) -> list[int]:
+        """The seeds."""
+        return sorted({record.seed for record in self.records})
+
+    @cached_property
+    def _table(self) -> dict[tuple[str, str], dict[tuple[int, int], Record]]:
+        table: dict[tuple[str, str], dict[tuple[int, int], Record]] = {}
+        for record in self.records:
+            table.setdefault((record.network, record.method), {})[record.seed, record.query] = record
+        return table
+
+    @cached_property
+    def _queries(self) -> dict[str, list[int]]:
+        every = {(record.network, record.query) for record in self.records}
+        return {name: sorted(query for network, query in every if network == name) for name in self.networks}
+
+    def queries(self, network: str) -> list[int]:
+        """The queries of a network that have results."""
+        return self._queries[network]
+
+    def record(self, network: str, method: str, seed: int, query: int) -> Record | None:
+        """One run."""
+        return self._table.get((network, method), {}).get((seed, query))
+
+    def runs(self, network: str, method: str) -> list[Record]:
+        """All runs of a method on a network."""
+        return list(self._table.get((network, method), {}).values())
+
+    def scores(self, network: str, method: str, kind: Kind, budget: float) -> Floats:
+        """[seeds, queries] the best score within a budget."""
+        place = self.budgets(kind).index(budget)
+
+        def score(record: Record) -> float:
+            scores = record.step_scores if kind == "step" else record.second_scores
+            return scores[place] if place < len(scores) else np.nan
+
+        return self._each(network, method, score)
+
+    def final_scores(self, network: str, method: str) -> Floats:
+        """[seeds, queries] the best score at the end."""
+        return self._each(network, method, lambda record: record.score)
+
+    def best(self, network: str) -> Floats:
+        """[queries] the best score that any method found on any seed."""
+        rows = [self.final_scores(network, method) for method in self.methods]
+        return best_known(np.concatenate(rows))
+
+    def times_to_target(self, network: str, method: str, percent: float, kind: Kind) -> Floats:
+        """[seeds, queries] steps or seconds until within ``percent`` of the best known; inf: never."""
+        targets = dict(zip(self.queries(network), self.best(network).tolist(), strict=True))
+
+        def reached(record: Record) -> float:
+            times = record.trace_steps if kind == "step" else record.trace_seconds
+            return first_reaching(times, record.trace_scores, target_score(targets[record.query], percent))
+
+        return self._each(network, method, reached)
+
+    def curve(self, network: str, method: str, kind: Kind, grid: Floats) -> Floats:
+        """[runs, grid] the best score known at each point; -inf before the first assignment."""
+        rows = [
+            known_at(
+                record.trace_steps if kind == "step" else record.trace_seconds,
+                record.trace_scores,
+                grid,
+                -np.inf,
+            )
+            for record in self.runs(network, method)
+        ]
+        return np.array(rows).reshape(len(rows), len(grid))
+
+    def _each(self, network: str, method: str, value: Any) -> Floats:
+        known = self._table.get((network, method), {})
+        queries = self.queries(network)
+        rows = [[known.get((seed, query)) for query in queries] for seed in self.seeds]
+        return np.array([[np.nan if record is None else value(record) for record in row] for row in rows])
+
+
+def _in_order(listed: Sequence[str], present: set[str]) -> list[str]:
+    return [name for name in listed if name in present] + sorted(present - set(listed))

@@ -1,0 +1,157 @@
+"""One session of measuring: it opens a folder of results, measures networks and writes down how."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from beacon.evaluation.catalog import AnyMethod, Catalog
+from beacon.evaluation.engine_method import GuidedMethod
+from beacon.evaluation.evaluation import Evaluation
+from beacon.evaluation.method import Method, settings_of_method
+from beacon.evaluation.problem import Loaded, Problem
+from beacon.evaluation.protocol import Plan, evaluate_network
+from beacon.evaluation.records import record_store
+from beacon.evaluation.run_file import Facts, load_average, new_session, note_once, open_run, save_run
+from beacon.evaluation.settings import EvaluateSettings
+from beacon.io.files import make_folder
+from beacon.io.folder_lock import folder_lock
+from beacon.runner.pool import num_threads
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is being done, how many parts of it are done, and of how many (0: not known)."""
+
+log = logging.getLogger("beacon.evaluation")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be measured, and how."""
+
+    settings: EvaluateSettings = field(default_factory=EvaluateSettings)
+    methods: Sequence[AnyMethod] | None = None
+    """In place of those of the settings, which are names."""
+    seed: int = 0
+    threads: int | None = None
+    """Queries searched at once; one per core unless given, and 1 where seconds are measured."""
+    folder: Path | None = None
+    """Where results go; None: they stay in memory."""
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Where the programs of other solvers are, by the solver's name."""
+    command: str = "beacon.evaluate"
+    """What made the results, for the record."""
+
+    @property
+    def plan(self) -> Plan:
+        """Budgets, seeds and threads; one search at a time where seconds count: they share the machine."""
+        threads = 1 if self.threads is None and self.settings.seconds else self.threads
+        seeds = range(self.seed, self.seed + self.settings.seeds)
+        return Plan(self.settings.budget, tuple(seeds), num_threads(threads))
+
+    @property
+    def facts(self) -> Facts:
+        """What ``run.json`` says of the measurement."""
+        plan, settings = self.plan, self.settings
+        return {
+            "steps": list(plan.budget.steps),
+            "seconds": list(plan.budget.seconds),
+            "split": settings.split,
+            "propagate": settings.propagate,
+            "seeds": list(plan.seeds),
+            "limit": settings.limit,
+            "count": settings.count,
+        }
+
+
+def measure(
+    problems: Sequence[Problem],
+    request: Request,
+    missing: Sequence[dict[str, str]] = (),
+    on_progress: OnProgress | None = None,
+    *,
+    locked: bool = False,
+) -> Evaluation:
+    """Measure every method on every network; ``locked``: the caller holds the folder already."""
+    folder = None if request.folder is None else make_folder(request.folder)
+    with nullcontext() if folder is None or locked else folder_lock(folder):
+        session = Session(request, missing, on_progress)
+        for problem in problems:
+            session.measure(problem)
+        return session.finish()
+
+
+class Session:
+    """The results of a folder, from the first network to the last."""
+
+    def __init__(
+        self, request: Request, missing: Sequence[dict[str, str]], on_progress: OnProgress | None
+    ) -> None:
+        self._request, self._plan, self._folder = request, request.plan, request.folder
+        self._on_progress = on_progress or (lambda what, done, total: None)
+        self._run = open_run(self._folder, request.facts)
+        self._facts = new_session(request.command, self._plan.threads)
+        self._run["sessions"].append(self._facts)
+        self._run["missing"] = list(missing)
+        self._store = record_store(self._folder)
+        self._total = 0
+        self._began = perf_counter()
+        save_run(self._folder, self._run)
+
+    def measure(self, problem: Problem) -> None:
+        """All methods on one network; what the folder holds already is not done again."""
+        loaded = problem.load(self._request.settings, self._folder)
+        network, queries = loaded.network, loaded.queries
+        methods = self._methods(problem, loaded)
+        self._facts["methods"] = list(dict.fromkeys([*self._facts["methods"], *(m.name for m in methods)]))
+        self._note(problem, loaded, methods)
+        self._total += self._num_missing(network.name, len(queries), methods)
+        with self._store:
+            evaluate_network(network, queries, methods, self._plan, self._store, self._count)
+        log.info("%s: %d queries done", network.name, len(queries))
+
+    def finish(self) -> Evaluation:
+        """Merge the parts and write down how long it took."""
+        self._store.merge()
+        self._facts["seconds"] = round(perf_counter() - self._began, 3)
+        self._facts["load"].append(load_average())
+        save_run(self._folder, self._run)
+        return Evaluation.of_rows(self._run, self._store.rows(), self._folder)
+
+    def _count(self, what: str) -> None:
+        self._facts["runs"] += 1
+        self._on_progress(what, self._facts["runs"], self._total)
+
+    def _methods(self, problem: Problem, loaded: Loaded) -> list[Method]:
+        settings = self._request.settings
+        wanted = settings.methods if self._request.methods is None else self._request.methods
+        catalog = Catalog(
+            loaded.network.model, problem.guide, settings.lambdas, settings.propagate, self._request.programs
+        )
+        return catalog.methods(wanted)
+
+    def _num_missing(self, network: str, num_queries: int, methods: list[Method]) -> int:
+        names = {method.name for method in methods}
+        done: int = sum(key[0] == network and key[1] in names for key in self._store.keys())  # noqa: SIM118
+        return num_queries * len(self._plan.seeds) * len(methods) - done
+
+    def _note(self, problem: Problem, loaded: Loaded, methods: list[Method]) -> None:
+        """Enter the network and the methods in ``run.json``, before the first result."""
+        note_once(self._run, "networks", problem.name, problem.facts(loaded), self._folder)
+        for method in methods:
+            note_once(self._run, "methods", method.name, self._settings(method), self._folder)
+        save_run(self._folder, self._run)
+
+    def _settings(self, method: Method) -> dict[str, Any]:
+        """A guide inside the folder is noted as seen from there, so that the folder may be moved."""
+        settings = settings_of_method(method)
+        if isinstance(method, GuidedMethod) and self._folder is not None and "folder" in method.facts:
+            place = os.path.relpath(method.facts["folder"], self._folder)
+            if not place.startswith(os.pardir):
+                settings["guide"] = {**method.facts, "folder": place}
+        return settings

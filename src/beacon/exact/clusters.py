@@ -1,0 +1,190 @@
+"""Which factors make up a cluster, and what ties clusters together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.reduce.tables import ALIVE, FACTORS, VARIABLE, Tables
+
+Scope = frozenset[int]
+
+
+@dataclass
+class Clusters:
+    """Clusters and separators of a query's open parts; separators are in the order of a forward pass."""
+
+    factors: NDArray[np.int64]
+    """The living factors."""
+    scopes: tuple[NDArray[np.int64], NDArray[np.int32]]
+    """Starts and variables of the clusters' scopes."""
+    cluster_of_factor: NDArray[np.int64]
+    separators: tuple[NDArray[np.int64], NDArray[np.int32]]
+    """Starts and variables of the separators' scopes."""
+    links: NDArray[np.int64]
+    """[links, 2] cluster and separator, by separator."""
+    order: NDArray[np.int32]
+    """The variables in the order in which an assignment is decoded."""
+    readers: tuple[NDArray[np.int64], NDArray[np.int64]]
+    """For each variable of ``order``, starts and numbers of the clusters that its value is chosen by."""
+    cluster_of_unary: NDArray[np.int64] | None = None
+    """The cluster of each variable's own values; None where the separators have them."""
+
+
+def living_factors(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """The factors that no elimination has consumed; starts and variables of their scopes."""
+    used = int(tables.counts[FACTORS])
+    factors = np.flatnonzero(tables.consumers[:used] == ALIVE)
+    begins = tables.scope_starts[factors].astype(np.int64)
+    counts = tables.scope_starts[factors + 1] - begins
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    places = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], counts)
+    return factors, starts, tables.places[places, VARIABLE]
+
+
+def single_factors(tables: Tables, variables: NDArray[np.int32]) -> Clusters:
+    """A cluster for each factor, a separator for each variable."""
+    factors, starts, scopes = living_factors(tables)
+    variables = np.sort(variables)
+    numbers = np.zeros(len(tables.sizes), dtype=np.int64)
+    numbers[variables] = np.arange(len(variables))
+    cluster_of_place = np.repeat(np.arange(len(factors)), np.diff(starts))
+    by_separator = np.argsort(numbers[scopes], kind="stable")
+    links = np.column_stack([cluster_of_place, numbers[scopes]])[by_separator]
+    link_starts = np.concatenate([[0], np.cumsum(np.bincount(links[:, 1], minlength=len(variables)))])
+    return Clusters(
+        factors=factors,
+        scopes=(starts, scopes),
+        cluster_of_factor=np.arange(len(factors)),
+        separators=(np.arange(len(variables) + 1), variables),
+        links=links,
+        order=variables,
+        readers=(link_starts, links[:, 0].copy()),
+    )
+
+
+@dataclass
+class _MiniBucket:
+    """Factors and messages joined in one cluster, as long as its table is within the cap."""
+
+    scope: Scope
+    factors: list[int] = field(default_factory=list)
+    incoming: list[int] = field(default_factory=list)
+
+
+@dataclass
+class _Item:
+    """What waits in a bucket: a factor, or the separator to an earlier cluster."""
+
+    scope: Scope
+    factor: int = -1
+    separator: int = -1
+
+
+def mini_buckets(tables: Tables, order: NDArray[np.int32], max_entries: int) -> Clusters:
+    """Clusters along an elimination order: each bucket cut into tables of at most ``max_entries``.
+
+    A cluster without its bucket's variable is the separator to the cluster that takes it in; the clusters of
+    one bucket share what they have in common. With a large enough cap this is a junction tree, and the bound
+    is the optimum.
+    """
+    return _Joiner(tables, order, max_entries).clusters()
+
+
+class _Joiner:
+    def __init__(self, tables: Tables, order: NDArray[np.int32], max_entries: int) -> None:
+        self.sizes = tables.sizes.tolist()
+        self.order = order.tolist()
+        self.rank = {variable: k for k, variable in enumerate(self.order)}
+        self.cap = max_entries
+        self.factors, starts, scopes = living_factors(tables)
+        bounds = zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+        self.factor_scopes = [frozenset(scopes[a:b].tolist()) for a, b in bounds]
+        self.waiting: dict[int, list[_Item]] = {variable: [] for variable in self.order}
+        self.cluster_scopes: list[Scope] = []
+        self.separator_scopes: list[Scope] = []
+        self.links: list[tuple[int, int]] = []
+        self.cluster_of_factor = np.zeros(len(self.factors), dtype=np.int64)
+        self.cluster_of_unary = np.zeros(len(self.sizes), dtype=np.int64)
+        self.readers: list[list[int]] = []
+
+    def clusters(self) -> Clusters:
+        for factor, scope in enumerate(self.factor_scopes):
+            self._put(_Item(scope, factor=factor))
+        for variable in self.order:
+            self._join_bucket(variable)
+        links = np.array(self.links, dtype=np.int64).reshape(-1, 2)
+        return Clusters(
+            factors=self.factors,
+            scopes=self._flat(self.cluster_scopes),
+            cluster_of_factor=self.cluster_of_factor,
+            separators=self._flat(self.separator_scopes),
+            links=links[np.argsort(links[:, 1], kind="stable")],
+            order=np.array(self.order[::-1], dtype=np.int32),
+            readers=_flat_lists(self.readers[::-1]),
+            cluster_of_unary=self.cluster_of_unary,
+        )
+
+    def _put(self, item: _Item) -> None:
+        self.waiting[min(item.scope, key=self.rank.__getitem__)].append(item)
+
+    def _entries(self, scope: Scope) -> int:
+        return math.prod(self.sizes[i] for i in scope)
+
+    def _join_bucket(self, variable: int) -> None:
+        """Cut a bucket into clusters, and pass each on without the variable."""
+        buckets = self._cut(variable)
+        first = len(self.cluster_scopes)
+        numbers = list(range(first, first + len(buckets)))
+        self.readers.append(numbers)
+        self.cluster_of_unary[variable] = first
+        for number, bucket in zip(numbers, buckets, strict=True):
+            self.cluster_scopes.append(bucket.scope)
+            self.cluster_of_factor[bucket.factors] = number
+            self.links += [(number, separator) for separator in bucket.incoming]
+        if len(buckets) > 1:
+            shared = frozenset.intersection(*(bucket.scope for bucket in buckets))
+            self._tie(shared, numbers)
+        for number, bucket in zip(numbers, buckets, strict=True):
+            rest = bucket.scope - {variable}
+            if rest:
+                self._tie(rest, [number])
+                self._put(_Item(rest, separator=len(self.separator_scopes) - 1))
+
+    def _tie(self, scope: Scope, clusters: list[int]) -> None:
+        self.links += [(cluster, len(self.separator_scopes)) for cluster in clusters]
+        self.separator_scopes.append(scope)
+
+    def _cut(self, variable: int) -> list[_MiniBucket]:
+        """First fit, largest items first, where the table grows least."""
+        buckets: list[_MiniBucket] = []
+        items = sorted(self.waiting.pop(variable), key=lambda item: -self._entries(item.scope))
+        for item in items:
+            fitting = [
+                (self._entries(bucket.scope | item.scope) / self._entries(bucket.scope), k)
+                for k, bucket in enumerate(buckets)
+                if item.scope <= bucket.scope or self._entries(bucket.scope | item.scope) <= self.cap
+            ]
+            if fitting:
+                bucket = buckets[min(fitting)[1]]
+            else:
+                bucket = _MiniBucket(frozenset({variable}))
+                buckets.append(bucket)
+            bucket.scope |= item.scope
+            if item.factor >= 0:
+                bucket.factors.append(item.factor)
+            else:
+                bucket.incoming.append(item.separator)
+        return buckets or [_MiniBucket(frozenset({variable}))]
+
+    def _flat(self, scopes: list[Scope]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        starts, flat = _flat_lists([sorted(scope, key=self.rank.__getitem__) for scope in scopes])
+        return starts, flat.astype(np.int32)
+
+
+def _flat_lists(lists: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return starts, np.fromiter((i for numbers in lists for i in numbers), np.int64, int(starts[-1]))

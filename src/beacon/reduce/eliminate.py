@@ -1,0 +1,207 @@
+"""One variable eliminated: its factors summed into one table, and the best of its values kept for each entry.
+
+The variable is the slowest axis of the sum, the others follow by rank. Where ranks are an elimination order,
+the tables that come from earlier eliminations have their axes in the same order, neighbouring axes can be
+joined, and the sums run over long stretches of memory.
+"""
+
+# An indexed array is Any to mypy.
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.jit import inlined
+from beacon.reduce.tables import (
+    ALIVE,
+    ENTRIES,
+    FACTOR,
+    FACTORS,
+    NEXT,
+    PLACES,
+    STRIDE,
+    VARIABLE,
+    Scratch,
+    Tables,
+)
+
+
+@inlined
+def gather_scope(
+    tables: Tables, scratch: Scratch, ranks: NDArray[np.int32], variable: int, limit: int
+) -> int:
+    """Write the other variables of a variable's living factors, by rank; return how many there are.
+
+    Those of further factors are left out once there are more than ``limit``. They are marked in ``slots``
+    until :func:`clear_scope`. Cost: their scope places, and the square of the number found.
+    """
+    count = 0
+    place = tables.first_places[variable]
+    while place >= 0 and count <= limit:
+        factor = tables.places[place, FACTOR]
+        if tables.consumers[factor] == ALIVE:
+            for other_place in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):
+                other = tables.places[other_place, VARIABLE]
+                if other != variable and scratch.slots[other] < 0:
+                    scratch.slots[other] = 1
+                    at = count
+                    while at > 0 and ranks[scratch.scope[at - 1]] > ranks[other]:
+                        scratch.scope[at] = scratch.scope[at - 1]
+                        at -= 1
+                    scratch.scope[at] = other
+                    count += 1
+        place = tables.places[place, NEXT]
+    return count
+
+
+@inlined
+def clear_scope(scratch: Scratch, count: int) -> None:
+    """Take the marks of :func:`gather_scope` away."""
+    for k in range(count):
+        scratch.slots[scratch.scope[k]] = -1
+
+
+@inlined
+def _join_axes(tables: Tables, scratch: Scratch, factor: int, num_axes: int) -> int:
+    """Sizes and strides of a factor on the axes of the sum, joined where possible; return their number."""
+    axes = scratch.axes
+    for axis in range(num_axes):
+        axes[axis, 1] = 0
+    for place in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):
+        axes[scratch.slots[tables.places[place, VARIABLE]], 1] = tables.places[place, STRIDE]
+    last = 0
+    axes[0, 2] = axes[0, 0]
+    axes[0, 3] = axes[0, 1]
+    for axis in range(1, num_axes):
+        if axes[last, 3] == axes[axis, 1] * axes[axis, 0]:
+            axes[last, 2] *= axes[axis, 0]
+        else:
+            last += 1
+            axes[last, 2] = axes[axis, 0]
+        axes[last, 3] = axes[axis, 1]
+    return last + 1
+
+
+@inlined
+def _add_stretch(
+    sums: NDArray[np.float64], at: int, table: NDArray[np.float64], begin: int, size: int, stride: int
+) -> None:
+    """Add every ``stride``-th entry to ``size`` sums. Unsigned indices let the compiler use vectors."""
+    to, source = np.uint64(at), np.uint64(begin)
+    if stride == 1:
+        for k in range(np.uint64(size)):
+            sums[to + k] += table[source + k]
+    elif stride == 0:
+        entry = table[source]
+        for k in range(np.uint64(size)):
+            sums[to + k] += entry
+    else:
+        step = np.uint64(stride)
+        for k in range(np.uint64(size)):
+            sums[to + k] += table[source + k * step]
+
+
+@inlined
+def add_factor(tables: Tables, scratch: Scratch, factor: int, num_axes: int, total: int) -> None:
+    """Add a factor to all entries of the sum. Cost: the entries of the sum."""
+    axes, digits = scratch.axes, scratch.digits
+    last = _join_axes(tables, scratch, factor, num_axes) - 1
+    size, stride = axes[last, 2], axes[last, 3]
+    at, begin = 0, tables.table_starts[factor]
+    for axis in range(last):
+        digits[axis] = 0
+    while True:
+        _add_stretch(scratch.sums, at, tables.table, begin, size, stride)
+        at += size
+        if at >= total:
+            break
+        axis = last - 1
+        digits[axis] += 1
+        begin += axes[axis, 3]
+        while digits[axis] == axes[axis, 2]:
+            digits[axis] = 0
+            begin -= axes[axis, 2] * axes[axis, 3]
+            axis -= 1
+            digits[axis] += 1
+            begin += axes[axis, 3]
+
+
+@inlined
+def sum_factors(tables: Tables, scratch: Scratch, variable: int, count: int, outer: int) -> None:
+    """Sum all that depends on a variable, over it and the ``count`` variables gathered; consume its factors.
+
+    Cost: for each factor, the entries of the sum: ``outer`` times the variable's values.
+    """
+    size = tables.sizes[variable]
+    scratch.axes[0, 0] = size
+    scratch.slots[variable] = 0
+    for k in range(count):
+        scratch.axes[k + 1, 0] = tables.sizes[scratch.scope[k]]
+        scratch.slots[scratch.scope[k]] = k + 1
+    for value in range(size):
+        entry = tables.unary[tables.unary_starts[variable] + value]
+        begin = np.uint64(value * outer)
+        for k in range(np.uint64(outer)):
+            scratch.sums[begin + k] = entry
+    place = tables.first_places[variable]
+    while place >= 0:
+        factor = tables.places[place, FACTOR]
+        if tables.consumers[factor] == ALIVE:
+            add_factor(tables, scratch, factor, count + 1, size * outer)
+            tables.consumers[factor] = variable
+        place = tables.places[place, NEXT]
+    scratch.slots[variable] = -1
+
+
+@inlined
+def keep_best(scratch: Scratch, size: int, outer: int) -> None:
+    """Put the best over the variable's values into the first ``outer`` sums."""
+    for value in range(1, size):
+        begin = np.uint64(value * outer)
+        for k in range(np.uint64(outer)):
+            scratch.sums[k] = max(scratch.sums[k], scratch.sums[begin + k])
+
+
+@inlined
+def append_factor(tables: Tables, scope: NDArray[np.int32], count: int, outer: int) -> int:
+    """A new factor over ``count`` variables, the last one fastest, with an empty table; return where that is.
+
+    There must be room.
+    """
+    factor, place, start = tables.counts[FACTORS], tables.counts[PLACES], tables.counts[ENTRIES]
+    stride = outer
+    for k in range(count):
+        variable = scope[k]
+        stride //= tables.sizes[variable]
+        tables.places[place, VARIABLE] = variable
+        tables.places[place, STRIDE] = stride
+        tables.places[place, NEXT] = tables.first_places[variable]
+        tables.places[place, FACTOR] = factor
+        tables.first_places[variable] = place
+        place += 1
+    tables.counts[FACTORS], tables.counts[PLACES], tables.counts[ENTRIES] = factor + 1, place, start + outer
+    tables.scope_starts[factor + 1] = place
+    tables.table_starts[factor + 1] = start + outer
+    tables.consumers[factor] = ALIVE
+    return start
+
+
+@inlined
+def put_best(tables: Tables, scratch: Scratch, start: int, outer: int) -> None:
+    """Write the best sums as a factor's table."""
+    to = np.uint64(start)
+    for k in range(np.uint64(outer)):
+        tables.table[to + k] = scratch.sums[k]
+
+
+@inlined
+def absorb_best(tables: Tables, scratch: Scratch, count: int) -> None:
+    """Add the best sums to the constant, or to the one variable that they depend on."""
+    if count == 0:
+        tables.constant[0] += scratch.sums[0]
+    else:
+        start, size = tables.unary_starts[scratch.scope[0]], tables.sizes[scratch.scope[0]]
+        for value in range(size):
+            tables.unary[start + value] += scratch.sums[value]

@@ -1,0 +1,197 @@
+"""A query reduced: what is left to decide once the evidence has had its say, and the way back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.model.fixed import Fixed
+from beacon.model.flat import FlatModel, once_per_model
+from beacon.reduce.components import OUT, UNSEEN, find_parts
+from beacon.reduce.condition import condition_factors, number_free_variables
+from beacon.reduce.propagate import possible_moves
+from beacon.reduce.shrink import NEEDED, STEPS, TAIL, shrink
+from beacon.reduce.tables import Tables, new_scratch, new_tables, with_room
+from beacon.reduce.way_back import choose_backwards
+from beacon.rng import stream
+
+FIRST_ROOM = 512  # entries that are there for new tables before any is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedQuery:
+    """What a query leaves of a model. Variables here are numbered anew: 0 .. ``len(variables) - 1``.
+
+    Some of these are eliminated already, because that made the query no larger. The others make up the
+    ``parts``, which can be solved one by one. The score of the best assignment of all is ``constant`` plus
+    the best of each part.
+    """
+
+    model: FlatModel
+    fixed: Fixed
+    """[model's variables] values given or implied, -1: none. A variable with a single value has it."""
+    variables: NDArray[np.int32]
+    """The model's index of each variable here."""
+    values: NDArray[np.int32]
+    """The model's value of each value here, variable by variable as in ``tables.unary_starts``."""
+    tables: Tables
+    steps: NDArray[np.int32]
+    """The variables that are eliminated already, in this order."""
+    part_of: NDArray[np.int32]
+    """The part of each variable, -1 if it is eliminated."""
+    members: NDArray[np.int32]
+    """The variables of all parts, one part after another."""
+    part_starts: NDArray[np.int32]
+    """[parts + 1] where each part begins in ``members``."""
+    is_impossible: bool
+    """Is it proved that no assignment has a probability other than zero?"""
+
+    @property
+    def num_parts(self) -> int:
+        """Number of independent parts."""
+        return len(self.part_starts) - 1
+
+    @property
+    def constant(self) -> float:
+        """The score of all that is decided."""
+        return float(self.tables.constant[0])
+
+    @cached_property
+    def parts(self) -> list[NDArray[np.int32]]:
+        """The model's variables of each part."""
+        bounds = zip(self.part_starts[:-1].tolist(), self.part_starts[1:].tolist(), strict=True)
+        return [self.variables[self.members[begin:end]] for begin, end in bounds]
+
+    def complete(self, assignment: NDArray[np.integer], seed: int = 0) -> NDArray[np.int32]:
+        """The best assignment in which the variables of all parts are as they are in this one.
+
+        ``assignment`` has a value for each of the model's variables; those outside the parts are not looked
+        at. A value that the evidence rules out is replaced by one that is left.
+        """
+        choices = self.choices_of(assignment)
+        return self.assignment_of(self.tables, self.steps, choices, seed)
+
+    def choices_of(self, assignment: NDArray[np.integer]) -> NDArray[np.int32]:
+        """An assignment of the model's variables as places in the lists of values that are left."""
+        wanted = np.repeat(assignment[self.variables], self.tables.sizes) == self.values
+        choices = np.zeros(len(self.variables), dtype=np.int32)
+        owners = np.repeat(np.arange(len(self.variables)), self.tables.sizes)[wanted]
+        choices[owners] = np.flatnonzero(wanted) - self.tables.unary_starts[owners]
+        return choices
+
+    def assignment_of(
+        self, tables: Tables, steps: NDArray[np.int32], choices: NDArray[np.int32], seed: int
+    ) -> NDArray[np.int32]:
+        """Undo eliminations, given the choices of all other variables; the model's assignment."""
+        sums = np.empty(max(1, int(tables.sizes.max(initial=0))))
+        choose_backwards(tables, steps, choices, sums, stream(seed, self.fixed))
+        assignment = np.maximum(self.fixed, 0)
+        assignment[self.variables] = self.values[tables.unary_starts[:-1] + choices]
+        return assignment
+
+
+def reduce_query(model: FlatModel, fixed: Fixed) -> ReducedQuery:
+    """Reduce a query: propagate, condition, join, absorb, eliminate what costs nothing, and cut into parts.
+
+    ``fixed`` has the value of each observed variable and -1 for the others. Zeros are taken for what they
+    are, -inf, wherever the model's floor for them may lie.
+    """
+    left = possible_moves(model, fixed)
+    if left is None:
+        return _impossible(model, fixed)
+    possible, given = left
+    facts = _facts_of(model)
+    numbers = np.empty(model.num_variables, dtype=np.int32)
+    values = np.empty(model.num_moves, dtype=np.int32)
+    value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
+    count = number_free_variables(model, possible, given, numbers, values, value_starts)
+    variables = np.flatnonzero(numbers >= 0).astype(np.int32)
+    num_values = int(value_starts[count])
+    tables = new_tables(0, num_values, model.num_factors + count, facts.places + 2 * count, facts.entries)
+    tables = tables._replace(
+        sizes=np.empty(count, dtype=np.int32),
+        unary_starts=value_starts[: count + 1],
+        first_places=np.full(count, -1, dtype=np.int32),
+    )
+    num_factors_of = np.zeros(count, dtype=np.int32)
+    scope, room = np.empty(facts.max_scope, dtype=np.int32), np.empty((2, facts.max_scope), dtype=np.int64)
+    condition_factors(model, facts.log_table, given, numbers, values, tables, num_factors_of, scope, room)
+    tables, steps = _shrunk(tables, num_factors_of)
+    return _with_parts(model, given, variables, values[:num_values], tables, steps)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What reducing needs to know about a model, the same for all its queries."""
+
+    log_table: NDArray[np.float64]
+    """The model's tables with zeros at -inf."""
+    places: int
+    entries: int
+    max_scope: int
+
+
+@once_per_model
+def _facts_of(model: FlatModel) -> _Facts:
+    log_table = np.where(model.log_table == model.log_zero, -np.inf, model.log_table)
+    max_scope = int(np.diff(model.scope_starts).max(initial=1))
+    return _Facts(log_table, len(model.scopes), len(log_table) + FIRST_ROOM, max_scope)
+
+
+def _shrunk(tables: Tables, num_factors_of: NDArray[np.int32]) -> tuple[Tables, NDArray[np.int32]]:
+    """Eliminate what costs nothing; the tables, and the variables eliminated."""
+    count = len(tables.sizes)
+    numbers = np.arange(count, dtype=np.int32)
+    queue, is_queued = numbers.copy(), np.ones(count, dtype=np.bool_)
+    steps, progress = np.empty(count, dtype=np.int32), np.zeros(4, dtype=np.int64)
+    progress[TAIL] = count
+    scratch = new_scratch(count, FIRST_ROOM)
+    while shrink(tables, scratch, num_factors_of, numbers, queue, is_queued, steps, progress):
+        needed = int(progress[NEEDED])
+        used = int(tables.counts[2])
+        tables = with_room(tables, count, 16 * count, used + needed)
+        scratch = new_scratch(count, max(needed, len(scratch.sums)))
+    return tables, steps[: progress[STEPS]].copy()
+
+
+def _with_parts(
+    model: FlatModel,
+    fixed: Fixed,
+    variables: NDArray[np.int32],
+    values: NDArray[np.int32],
+    tables: Tables,
+    steps: NDArray[np.int32],
+) -> ReducedQuery:
+    part_of = np.full(len(variables), UNSEEN, dtype=np.int32)
+    part_of[steps] = OUT
+    members = np.empty(len(variables) - len(steps), dtype=np.int32)
+    part_starts = np.empty(len(members) + 1, dtype=np.int32)
+    num_parts = find_parts(tables, part_of, members, part_starts)
+    is_impossible = tables.constant[0] == -math.inf
+    return ReducedQuery(
+        model,
+        fixed,
+        variables,
+        values,
+        tables,
+        steps,
+        part_of,
+        members,
+        part_starts[: num_parts + 1].copy(),
+        is_impossible=bool(is_impossible),
+    )
+
+
+def _impossible(model: FlatModel, fixed: Fixed) -> ReducedQuery:
+    """What is left of a query whose evidence contradicts the zeros: nothing."""
+    nothing = np.empty(0, dtype=np.int32)
+    tables = new_tables(0, 0, 0, 0, 0)
+    tables.constant[0] = -math.inf
+    starts = np.zeros(1, dtype=np.int32)
+    return ReducedQuery(
+        model, fixed, nothing, nothing, tables, nothing, nothing, nothing, starts, is_impossible=True
+    )

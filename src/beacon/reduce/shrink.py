@@ -1,0 +1,160 @@
+"""Variables that can be eliminated for nothing: what takes their place is no larger than what they leave."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.jit import inlined, kernel
+from beacon.reduce.condition import find_factor
+from beacon.reduce.eliminate import (
+    absorb_best,
+    append_factor,
+    clear_scope,
+    gather_scope,
+    keep_best,
+    put_best,
+    sum_factors,
+)
+from beacon.reduce.tables import ALIVE, ENTRIES, FACTOR, FACTORS, NEXT, PLACES, VARIABLE, Scratch, Tables
+
+MAX_DEGREE = 16  # neighbours of a variable that is still looked at
+MAX_OUTER = 1 << 24  # entries of a table that may take the place of others
+HEAD, TAIL, STEPS, NEEDED = 0, 1, 2, 3  # of ``progress``: the queue's ends, variables out, entries asked for
+DONE, NO_ROOM = 0, 1
+
+
+@inlined
+def _old_entries(tables: Tables, variable: int) -> tuple[int, int]:
+    """Entries of the living factors of a variable in all, and variables of the widest one."""
+    entries, widest = 0, 0
+    place = tables.first_places[variable]
+    while place >= 0:
+        factor = tables.places[place, FACTOR]
+        if tables.consumers[factor] == ALIVE:
+            entries += tables.table_starts[factor + 1] - tables.table_starts[factor]
+            widest = max(widest, tables.scope_starts[factor + 1] - tables.scope_starts[factor])
+        place = tables.places[place, NEXT]
+    return entries, widest
+
+
+@inlined
+def _table_size(tables: Tables, scratch: Scratch, count: int) -> int:
+    """Entries of a table over the variables gathered; MAX_OUTER + 1 stands for too many."""
+    outer = 1 if count <= MAX_DEGREE else MAX_OUTER + 1
+    for k in range(count):
+        outer = min(outer * tables.sizes[scratch.scope[k]], MAX_OUTER + 1)
+    return outer
+
+
+@inlined
+def _is_free_of_charge(tables: Tables, variable: int, count: int, outer: int, same: int) -> bool:
+    """Does the table that takes the place of a variable's factors cost no more entries and no new width?
+
+    ``same`` is the factor that it can be added to, -1: none.
+    """
+    if count <= 1 or (count == 2 and same >= 0):
+        return True
+    entries, widest = _old_entries(tables, variable)
+    if widest == count + 1:  # one factor has all the neighbours
+        return True
+    return count == 2 and outer <= entries
+
+
+@inlined
+def _count_consumed(tables: Tables, num_factors_of: NDArray[np.int32], variable: int) -> None:
+    """Each neighbour has one factor less for each factor of a variable that is about to go."""
+    place = tables.first_places[variable]
+    while place >= 0:
+        factor = tables.places[place, FACTOR]
+        if tables.consumers[factor] == ALIVE:
+            for other in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):
+                num_factors_of[tables.places[other, VARIABLE]] -= 1
+        place = tables.places[place, NEXT]
+
+
+@inlined
+def _replace_factors(
+    tables: Tables,
+    scratch: Scratch,
+    num_factors_of: NDArray[np.int32],
+    variable: int,
+    count: int,
+    outer: int,
+    same: int,
+) -> None:
+    """Eliminate a variable; the result is added to the factor with the ``same`` scope where there is one."""
+    _count_consumed(tables, num_factors_of, variable)
+    sum_factors(tables, scratch, variable, count, outer)
+    keep_best(scratch, tables.sizes[variable], outer)
+    if count <= 1:
+        absorb_best(tables, scratch, count)
+    elif same >= 0:
+        start = tables.table_starts[same]
+        for k in range(outer):
+            tables.table[start + k] += scratch.sums[k]
+    else:
+        put_best(tables, scratch, append_factor(tables, scratch.scope, count, outer), outer)
+        for k in range(count):
+            num_factors_of[scratch.scope[k]] += 1
+
+
+@inlined
+def _has_room(tables: Tables, scratch: Scratch, count: int, outer: int, size: int) -> bool:
+    counts = tables.counts
+    return (
+        counts[FACTORS] < len(tables.consumers)
+        and counts[PLACES] + count <= len(tables.places)
+        and counts[ENTRIES] + outer <= len(tables.table)
+        and outer * size <= len(scratch.sums)
+    )
+
+
+@kernel
+def shrink(
+    tables: Tables,
+    scratch: Scratch,
+    num_factors_of: NDArray[np.int32],
+    numbers: NDArray[np.int32],
+    queue: NDArray[np.int32],
+    is_queued: NDArray[np.bool_],
+    steps: NDArray[np.int32],
+    progress: NDArray[np.int64],
+) -> int:
+    """Eliminate what is free of charge until nothing is; DONE, or NO_ROOM to be called again with more.
+
+    ``numbers`` is 0 .. n - 1, the order of axes; ``queue`` is a ring of variables to look at; ``steps`` gets
+    the variables in the order of their elimination. Cost: for each variable looked at, the scopes of its
+    factors; for each one eliminated, the entries of the sum.
+    """
+    head, tail, num_steps = progress[HEAD], progress[TAIL], progress[STEPS]
+    status = DONE
+    while head < tail:
+        variable = queue[head % len(queue)]
+        head += 1
+        is_queued[variable] = False
+        count = gather_scope(tables, scratch, numbers, variable, MAX_DEGREE)
+        outer = _table_size(tables, scratch, count)
+        same = -1
+        if count > 1 and outer <= MAX_OUTER:
+            same = find_factor(tables, scratch.scope, count, num_factors_of)
+        if outer <= MAX_OUTER and _is_free_of_charge(tables, variable, count, outer, same):
+            if not _has_room(tables, scratch, count, outer, tables.sizes[variable]):
+                head -= 1
+                is_queued[variable] = True
+                clear_scope(scratch, count)
+                progress[NEEDED] = outer * tables.sizes[variable]
+                status = NO_ROOM
+                break
+            _replace_factors(tables, scratch, num_factors_of, variable, count, outer, same)
+            steps[num_steps] = variable
+            num_steps += 1
+            for k in range(count):
+                other = scratch.scope[k]
+                if not is_queued[other]:
+                    is_queued[other] = True
+                    queue[tail % len(queue)] = other
+                    tail += 1
+        clear_scope(scratch, count)
+    progress[HEAD], progress[TAIL], progress[STEPS] = head, tail, num_steps
+    return status

@@ -1,0 +1,250 @@
+"""The one place that runs searches: threads, cancelling, what a query is charged, how a guide is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.model.flat import FlatModel, compile_model
+from beacon.model.graphical_model import GraphicalModel
+from beacon.reduce.propagate import fixed_values
+from beacon.runner.pool import Cancelled, Pool
+from beacon.runner.result import Outcome
+from beacon.runner.search import Search
+from beacon.runner.stop import Stop
+from beacon.runner.warm_up import warm_up, warm_up_guided, warm_up_scoring
+from beacon.strategies.strategy import Strategy, make_strategy
+
+if TYPE_CHECKING:
+    from beacon.guided.guidance import Guidance
+    from beacon.guided.guide import Guide
+    from beacon.guided.use import GuideUse
+
+T = TypeVar("T")
+Listener = Callable[[Search], None]
+"""Hears of improvements, at most every few milliseconds."""
+Finish = Callable[[int, Outcome], T]
+"""What is made of each outcome, in the thread that searched."""
+
+BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
+BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
+MAX_BATCH = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """One query: what is observed, and where to begin."""
+
+    evidence: dict[int, int]
+    start: NDArray[np.int64] | None = None
+    """None: at random."""
+    yields: bool = False
+    """Does the start give way to what the evidence implies? Else nothing that contradicts it is fixed."""
+
+
+class Runner:
+    """Runs queries on one model with one strategy, with a guide or without."""
+
+    def __init__(
+        self,
+        model: GraphicalModel,
+        strategy: str | Strategy,
+        guide: Guide | None = None,
+        use: GuideUse | None = None,
+        *,
+        seed: int = 0,
+        propagate: bool = True,
+        log_zero: float | None = None,
+        flat: FlatModel | None = None,
+        threads: int | None = None,
+        batch_size: int | None = None,
+    ) -> None:
+        """Compile model (unless ``flat`` has it) and kernels, before any clock runs.
+
+        ``use`` says what the guide is asked for.
+        """
+        self.model, self.seed, self.propagate = model, seed, propagate
+        is_asked = guide is not None and use is not None and use.asks_guide
+        self.guide: Guide | None = guide if is_asked else None
+        self.use: GuideUse | None = use if is_asked else None
+        self.flat = compile_model(model, log_zero) if flat is None else flat
+        self.strategy = make_strategy(strategy).fitted(self.flat)
+        self.pool = Pool(threads)
+        self.batch_size = batch_size or _batch_size(model)
+        warm_up(self.strategy)
+        if self.use is not None:
+            warm_up_scoring()
+            if self.use.guidance.is_heeded:
+                warm_up_guided(self.strategy.name)
+
+    def run(
+        self,
+        queries: Sequence[Query],
+        stops: Sequence[Stop],
+        finish: Finish[T],
+        *,
+        cancelled: Cancelled | None = None,
+        keeps_all: bool = False,
+        on_improvement: Listener | None = None,
+    ) -> Iterator[tuple[int, T]]:
+        """Search every query until one stop after the other; yield each outcome as it comes, in any order.
+
+        Ctrl-C cancels all searches. With ``keeps_all`` their outcomes still come, else it goes on to the
+        caller.
+        """
+        job = _Job(self, queries, stops, finish, cancelled or Cancelled(), keeps_all, on_improvement)
+        if self.guide is None or self.use is None:
+            return job.each_alone()
+        from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
+
+        return job.scored_once() if is_asked_first(self.guide, self.use) else job.in_step()
+
+    def search(
+        self,
+        query: Query,
+        stops: Sequence[Stop],
+        *,
+        cancelled: Cancelled | None = None,
+        on_improvement: Listener | None = None,
+        scores: NDArray[np.float32] | None = None,
+        spent_seconds: float = 0.0,
+        seed: int | None = None,
+    ) -> tuple[Search, str, float]:
+        """Run one search; return it, why it ended, and the seconds until it began."""
+        began = perf_counter()
+        held = None if query.yields else query.start
+        fixed = fixed_values(self.flat, query.evidence, held, self.propagate)
+        search = Search(self.flat, fixed, self.strategy, query.start, self.seed if seed is None else seed)
+        setup_seconds = perf_counter() - began + spent_seconds
+        search.charge(setup_seconds)
+        reason = "steps"
+        for stop in stops:
+            if reason in {"steps", "seconds"}:
+                reason = search.run(stop, cancelled, on_improvement, scores, self._guidance)
+        return search, reason, setup_seconds
+
+    @property
+    def _guidance(self) -> Guidance | None:
+        return None if self.use is None else self.use.guidance
+
+
+@dataclass(frozen=True, eq=False)
+class _Job(Generic[T]):
+    """Some queries to be run, in one of three ways."""
+
+    runner: Runner
+    queries: Sequence[Query]
+    stops: Sequence[Stop]
+    finish: Finish[T]
+    cancelled: Cancelled
+    keeps_all: bool
+    on_improvement: Listener | None
+
+    def each_alone(self) -> Iterator[tuple[int, T]]:
+        """Each search by itself, as many at once as there are threads."""
+
+        def work(k: int) -> T:
+            outcome = Outcome.of(*self.runner.search(self.queries[k], self.stops, **self._options))
+            return self.finish(k, outcome)
+
+        return self._in_threads(work, len(self.queries))
+
+    def scored_once(self) -> Iterator[tuple[int, T]]:
+        """Ask the guide about a batch of queries at once; after that each search is on its own."""
+        for first in range(0, len(self.queries), self.runner.batch_size):
+            yield from self._scored_batch(first)
+
+    def in_step(self) -> Iterator[tuple[int, T]]:
+        """Searches that ask again and again do so together, one batch of them after another."""
+        for first in range(0, len(self.queries), self.runner.batch_size):
+            some = self.queries[first : first + self.runner.batch_size]
+            for k, outcome in enumerate(self._outcomes_in_step(some), first):
+                yield k, self.finish(k, outcome)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        listener = None if self.on_improvement is None else self._hear
+        return {"cancelled": self.cancelled, "on_improvement": listener}
+
+    def _hear(self, search: Search) -> None:
+        """Tell the listener; Ctrl-C in there ends the search like any other."""
+        assert self.on_improvement is not None
+        try:
+            self.on_improvement(search)
+        except KeyboardInterrupt:
+            if not self.keeps_all:
+                raise
+            self.cancelled.set()
+
+    def _in_threads(self, work: Callable[[int], T], count: int) -> Iterator[tuple[int, T]]:
+        return self.runner.pool.as_done(work, count, self.cancelled, keeps_all=self.keeps_all)
+
+    def _scored_batch(self, first: int) -> Iterator[tuple[int, T]]:
+        from beacon.runner.scored import ScoredStarts  # noqa: PLC0415
+
+        runner, some = self.runner, self.queries[first : first + self.runner.batch_size]
+        evidences, starts = [query.evidence for query in some], [query.start for query in some]
+        assert runner.guide is not None
+        assert runner.use is not None
+        scored = ScoredStarts.ask(runner.model, runner.flat, evidences, runner.guide, starts, runner.seed)
+        is_heeded, from_guide = runner.use.guidance.is_heeded, runner.use.start == "guide"
+
+        def work(k: int) -> T:
+            query = replace(some[k], start=scored.starts[k], yields=True) if from_guide else some[k]
+            scores = scored.scores[k] if is_heeded else None
+            search, reason, setup = runner.search(
+                query, self.stops, scores=scores, spent_seconds=scored.seconds, **self._options
+            )
+            trace = scored.trace(k, search.trace, setup) if from_guide else None
+            return self.finish(first + k, Outcome.of(search, reason, setup, trace))
+
+        for k, outcome in self._in_threads(work, len(some)):
+            yield first + k, outcome
+
+    def _outcomes_in_step(self, queries: Sequence[Query]) -> list[Outcome]:
+        from beacon.runner.in_step import GuidedBatch  # noqa: PLC0415
+
+        runner, starts = self.runner, [query.start for query in queries]
+        assert runner.guide is not None
+        assert runner.use is not None
+        batch = GuidedBatch(
+            runner.model,
+            [query.evidence for query in queries],
+            runner.guide,
+            runner.use,
+            runner.strategy,
+            "random" if starts[0] is None else np.array(starts),
+            runner.seed,
+            propagate=runner.propagate,
+            log_zero=runner.flat.log_zero,
+            threads=runner.pool.threads,
+            yielding_start=queries[0].yields,
+        )
+        try:
+            for stop in self.stops:
+                if not self.cancelled.is_set():  # else the rest stay where they begin
+                    batch.run_until(stop, self.on_improvement)
+        except KeyboardInterrupt:
+            if not self.keeps_all:
+                raise
+            self.cancelled.set()
+        if self.cancelled.is_set():
+            return [_interrupted(outcome, self.stops[-1]) for outcome in batch.outcomes]
+        return batch.outcomes
+
+
+def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
+    """An outcome after Ctrl-C: a search between two scorings seems to have come to its last step."""
+    is_cut = outcome.stop == "steps" and outcome.steps < stop.steps
+    return replace(outcome, stop="interrupted") if is_cut else outcome
+
+
+def _batch_size(model: GraphicalModel) -> int:
+    """How many searches may be alive at once."""
+    entries = model.num_entries + model.num_variables
+    return max(1, min(MAX_BATCH, BATCH_BYTES // (BYTES_PER_ENTRY * max(1, entries))))

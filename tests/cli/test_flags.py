@@ -1,0 +1,69 @@
+"""Options made from a settings dataclass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+from typer.testing import CliRunner
+
+from beacon.cli.errors import exit_code_of
+from beacon.cli.flags import flags
+from beacon.cli.options import Seed
+from beacon.model.checks import check_count
+
+
+@dataclass(frozen=True)
+class Example:
+    """Some settings."""
+
+    steps: int = 5
+    """Steps of each run."""
+    times: tuple[float, ...] = (0.1, 1.0)
+    """Times to look at."""
+    fast: bool = False
+    """Hurry."""
+
+    def __post_init__(self) -> None:
+        check_count("steps", self.steps, 1)
+
+
+def called(*args: str, **more: Any) -> tuple[Any, str]:
+    """What a verb with these options is handed, and what is printed."""
+    got: list[Any] = []
+
+    @flags("settings", Example, "Mine", "--times S,S,…", "--fast", steps="--my-steps N", **more)
+    def verb(*, settings: Any, seed: Seed = 0) -> None:
+        got.append(settings)
+
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(verb)
+    result = CliRunner().invoke(app, args)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return (got[0] if got else None), result.output
+
+
+def test_the_verb_is_handed_the_settings() -> None:
+    assert called()[0] == Example()
+    assert called("--my-steps", "3", "--times", "2,0.5", "--fast")[0] == Example(3, (2.0, 0.5), True)
+
+
+def test_the_help_has_the_texts_and_defaults_of_the_dataclass() -> None:
+    text = " ".join(called("--help")[1].split())
+    for words in ("Mine", "Steps of each run.", "[default: 5]", "Times to look at.", "[default: 0.1,1.0]"):
+        assert words in text
+
+
+def test_options_that_are_left_to_others_are_handed_over_only_if_given() -> None:
+    assert called(unset="as tuned, or {}")[0] == {}
+    assert called("--my-steps", "2", unset="as tuned")[0] == {"steps": 2}
+    assert "default: as tuned, or 5." in " ".join(called("--help", unset="as tuned, or {}")[1].split())
+
+
+def test_a_refused_value_is_named_by_its_option(capsys: Any) -> None:
+    assert exit_code_of(lambda: called("--my-steps", "0")) == 2
+    assert "error: --my-steps must be a whole number" in capsys.readouterr().err
+    assert exit_code_of(lambda: called("--times", "soon")) == 2
+    assert "--times must be numbers with commas between them; found 'soon'" in capsys.readouterr().err
