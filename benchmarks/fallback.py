@@ -1,6 +1,6 @@
 """What the fallback is worth, and what it costs: all moves as candidates, from random starts.
 
-RUN/NETWORK holds queries.parquet and fast.guide, as ``benchmarks/reproduce.py`` leaves them. The guide is
+RUN/NETWORK holds queries.parquet and fast.guide, made by ``beacon queries`` and ``train``. The guide is
 scored once; a *misled* one is sure of the best assignment of another query. No propagation. Mean best floored
 score after so many steps on the test queries, and the number of queries whose best still has zero factors.
 """

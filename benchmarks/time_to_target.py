@@ -1,6 +1,6 @@
 """Time until the best score is within 0.1 % of the best known: the tuned default against no guide.
 
-RUN/NETWORK holds queries.parquet and a tuned fast.guide, as ``benchmarks/reproduce.py`` leaves them. Both
+RUN/NETWORK holds queries.parquet and a tuned fast.guide (``beacon queries``, ``train``, ``tune``). Both
 search with the strategy that tuning chose, with propagation, on the test queries, one core; clocks count
 set-up and scoring. The two take turns, and the medians of all rounds are compared. Clocks count processor
 time, so that a busy machine does no harm; with --wall they count what the library's own do.
