@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.lockstep import Lockstep, run_together
+from lockstep import Lockstep, run_together
 from numpy.typing import NDArray
 
 from beacon.guide.trivial import FrequencyGuide
