@@ -216,6 +216,17 @@ def test_a_time_limit_is_kept() -> None:
     assert not prospect.is_finished
 
 
+def test_a_run_ends_where_the_bound_has_come_down_to_the_best_score() -> None:
+    model = ising_grid(6, 6, seed=1)
+    best, prospect = solved(model).score, bound(unsolved(model, {}))
+    assert not prospect.proves(best)
+    prospect.run(passes=100_000, best=best)
+    assert prospect.proves(best)
+    assert not prospect.proves(best - 1e-6)
+    assert 0 <= prospect.upper_bound - best < 1e-9
+    assert not prospect.is_finished
+
+
 def test_a_run_needs_a_limit() -> None:
     with pytest.raises(UsageError, match="a number of passes or of seconds; found neither"):
         bound(unsolved(ising_grid(3, 3), {})).run()
