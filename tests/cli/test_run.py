@@ -216,7 +216,7 @@ def test_ctrl_c_is_one_line_and_the_same_command_goes_on(
         raise KeyboardInterrupt
 
     out = tmp_path / "new"
-    monkeypatch.setattr("beacon.learn.fast_training.train_fast", interrupted)
+    monkeypatch.setattr("beacon.learn.fast.train_fast", interrupted)
     outcome = files.run(out=out)
     assert outcome.code == 130
     assert outcome.err.endswith("beacon: interrupted\n")
