@@ -134,6 +134,7 @@ class Known:
 
     def completed(self, outcome: Outcome) -> Outcome:
         """A search's outcome with the best values of all variables that the reduction has eliminated."""
+        outcome = replace(outcome, trace=_not_before(outcome.trace, outcome.setup_seconds))
         if self.is_impossible:
             return replace(outcome, is_impossible=True)
         began = perf_counter()
@@ -169,6 +170,11 @@ def _cheap_parts(prospect: Plan, max_work: float) -> NDArray[np.bool_]:
     is_cheap = np.zeros(len(ranking), dtype=np.bool_)
     is_cheap[ranking] = np.cumsum(prospect.work[ranking]) <= max_work
     return is_cheap
+
+
+def _not_before(trace: Trace, seconds: float) -> Trace:
+    """A trace whose start, good as it may be, was not there earlier than this."""
+    return replace(trace, seconds=np.maximum(trace.seconds, seconds))
 
 
 def _one_event(score: float, seconds: float) -> Trace:

@@ -147,7 +147,7 @@ class Result:
             return f"optimal, proved by {means} in {_duration(self.seconds)}"
         if self.gap is None or math.isinf(self.gap):
             return ""
-        nats = f"{self.gap:.3g} nats"
+        nats = f"{self.gap:,.1f} nats" if self.gap >= 10 else f"{self.gap:.2g} nats"
         share = f"{100 * self.gap / abs(self.log_score):.2g} % ({nats})" if self.log_score else nats
         return f"at most {share} below the optimum"
 

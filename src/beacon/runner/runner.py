@@ -273,5 +273,5 @@ def _effort(stops: Sequence[Stop]) -> Effort:
 
 def _batch_size(model: GraphicalModel) -> int:
     """How many searches may be alive at once."""
-    entries = model.num_entries + model.num_variables
+    entries = 1 + model.num_entries + model.num_variables
     return max(1, min(MAX_BATCH, BATCH_BYTES // (BYTES_PER_ENTRY * entries)))
