@@ -100,7 +100,7 @@ def structure_cells(model: GraphicalModel, evidences: Evidences) -> list[str]:
 
 
 def _free_and_parts(model: GraphicalModel, evidences: Evidences, propagate: bool) -> tuple[Any, Any]:
-    states = [search.state for search in SearchBatch(model, evidences, propagate=propagate).searches]
+    states = [search.core for search in SearchBatch(model, evidences, propagate=propagate).searches]
     free = np.array([int(state.counters[0]["num_free"]) for state in states])
     return free, np.array([len(state.parts) for state in states])
 

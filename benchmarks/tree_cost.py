@@ -39,7 +39,7 @@ def move_microseconds(model: GraphicalModel, size: int, moves: int, repeats: int
     """Processor time of one move once the first sweeps are over."""
     flat = compile_model(model)
     search = Search(flat, {}, Tree(min_region=size, max_region=size, restart_idle=0, block_entries=0))
-    counters = search.state.counters[0]
+    counters = search.core.counters[0]
     fastest = np.inf
     _advance(search, 20)
     for _ in range(repeats):
@@ -51,12 +51,12 @@ def move_microseconds(model: GraphicalModel, size: int, moves: int, repeats: int
 
 def _advance(search: Search, moves: int) -> None:
     """At least so many regions, in kernel calls of a size that leaves the call itself out of account."""
-    counters = search.state.counters[0]
+    counters = search.core.counters[0]
     goal, chunk = int(counters["local_optima"]) + moves, 20_000
     while counters["local_optima"] < goal:
         counters["num_events"] = 0  # nobody reads the improvements
         limits = Limits(NO_LIMIT, int(counters["work"]) + chunk, float("inf"))
-        search.strategy.advance(search.model, search.state, limits)
+        search.strategy.advance(search.model, search.core, search.own, limits)
 
 
 def exponent(places: Any, costs: NDArray[np.float64]) -> float:

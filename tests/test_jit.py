@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import os
@@ -15,17 +16,24 @@ import numpy as np
 import pytest
 
 from beacon import jit
-from beacon.guided.guidance import Guidance
+from beacon.engine.core import CoreState
+from beacon.engine.limits import Limits
+from beacon.guided.guidance import Guidance, GuidanceConstants
+from beacon.guided.state import GuideState
+from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve
 from beacon.strategies.gls import GlsPlus
-from beacon.strategies.greedy import Greedy, run_greedy
+from beacon.strategies.gls.kernel import GlsConstants, GlsState
+from beacon.strategies.greedy import Greedy, GreedyState, run_greedy
 from beacon.strategies.strategy import STRATEGIES, Strategy
+from beacon.strategies.tree.kernel import TreeConstants
+from beacon.strategies.tree.state import TreeState
 from tests.engine.helpers import small_models, some_evidence
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 compiled_only = pytest.mark.skipif(not hasattr(run_greedy, "py_func"), reason="kernels are not compiled")
 
 KERNELS_LOADED_LATE = """
@@ -33,7 +41,14 @@ import sys
 import numpy as np
 from beacon.model.families import random_bayes_net
 from beacon.runner.batch import SearchBatch
-from beacon.guided.guidance import Guidance
+from beacon.engine.core import CoreState
+from beacon.engine.limits import Limits
+from beacon.guided.guidance import Guidance, GuidanceConstants
+from beacon.guided.state import GuideState
+from beacon.model.flat import FlatModel
+from beacon.strategies.gls.kernel import GlsConstants, GlsState
+from beacon.strategies.tree.kernel import TreeConstants
+from beacon.strategies.tree.state import TreeState
 from beacon.solver import solve
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.strategy import make_strategy
@@ -48,7 +63,7 @@ name, _, guided = sys.argv[1].partition(" ")
 model = random_bayes_net(60, seed=1)
 warm_up(make_strategy(name))
 if guided:
-    warm_up_guided()
+    warm_up_guided(name)
 before = loaded()
 if guided:
     scores = np.full((1, model.domain_sizes.sum()), 0.5)
@@ -166,22 +181,121 @@ def test_the_kernels_of_the_engine_are_tied_to_all_its_sources() -> None:
     assert run_greedy._cache._cache_file._source_stamp == jit._SOURCE_STAMP  # type: ignore[attr-defined]
 
 
-def test_the_stamp_changes_with_any_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    search, model = tmp_path / "search", tmp_path / "model"
-    search.mkdir()
-    model.mkdir()
-    (search / "flip.py").write_text("a = 1\n")
-    (model / "flat.py").write_text("b = 1\n")
-    monkeypatch.setattr(jit, "SEARCH_FOLDER", search)
-    stamps = [jit._newest_source()]
-    for path, text in [
-        (search / "flip.py", "a = 12\n"),
-        (search / "new.py", "c\n"),
-        (model / "flat.py", "b\n"),
-    ]:
+def test_the_stamp_changes_with_any_source(tmp_path: Path) -> None:
+    first, second = tmp_path / "flip.py", tmp_path / "flat.py"
+    first.write_text("a = 1\n")
+    second.write_text("b = 1\n")
+    sources = frozenset({first, second})
+    stamps = [jit._newest(sources)]
+    for path, text in [(first, "a = 12\n"), (second, "b\n")]:
         path.write_text(text)
-        stamps.append(jit._newest_source())
-    os.utime(model / "flat.py", (2e9, 2e9))
-    stamps.append(jit._newest_source())
+        stamps.append(jit._newest(sources))
+    os.utime(second, (2e9, 2e9))
+    stamps.append(jit._newest(sources))
+    third = tmp_path / "new.py"
+    third.write_text("c\n")
+    stamps.append(jit._newest(sources | {third}))
     assert len(set(stamps)) == len(stamps)
-    assert stamps[-1] == jit._newest_source()
+    assert stamps[-1] == jit._newest(sources | {third})
+
+
+def package_files() -> list[Path]:
+    return sorted(jit.PACKAGE.rglob("*.py"))
+
+
+def functions_marked(path: Path, marks: set[str]) -> set[str]:
+    """The functions of a file that are decorated with one of these words."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return {f.name for f in functions if marks & {d.id for d in f.decorator_list if isinstance(d, ast.Name)}}
+
+
+def test_every_file_with_kernels_belongs_to_the_sources_that_kernels_are_tied_to() -> None:
+    users = {path for path in package_files() if functions_marked(path, {"kernel", "inlined", "called"})}
+    assert len(users) > 15
+    assert users <= jit._SOURCES
+
+
+def test_the_tuples_that_kernels_take_are_defined_in_those_sources() -> None:
+    """A field that is added to one of them must compile every kernel anew."""
+    kinds = [CoreState, FlatModel, Limits, GlsConstants, GlsState, TreeConstants, TreeState, GreedyState]
+    kinds += [GuidanceConstants, GuideState]
+    assert {Path(str(sys.modules[kind.__module__].__file__)) for kind in kinds} <= jit._SOURCES
+
+
+def test_files_without_kernels_that_change_often_are_not_among_them() -> None:
+    names = {path.relative_to(jit.PACKAGE).as_posix() for path in jit._SOURCES}
+    assert not {"solver.py", "__init__.py", "runner/search.py", "learn/train.py"} & names
+
+
+class Calls(ast.NodeVisitor):
+    """Calls of some functions outside of functions that are compiled."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names, self.lines = names, list[int]()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
+        if not marks & {"kernel", "inlined", "called"}:
+            self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Name) and node.func.id in self.names:
+            self.lines.append(node.lineno)
+        self.generic_visit(node)
+
+
+def test_python_calls_no_function_that_only_kernels_may_call() -> None:
+    """They have no wrapper for Python: a call would end the process."""
+    inner = {name for path in package_files() for name in functions_marked(path, {"inlined", "called"})}
+    inner -= {name for path in package_files() for name in functions_marked(path, {"kernel"})}
+    wrong = []
+    for path in package_files():
+        calls = Calls(inner & imported_or_defined(path))
+        calls.visit(ast.parse(path.read_text(encoding="utf-8")))
+        wrong += [f"{path.relative_to(jit.PACKAGE)}:{line}" for line in calls.lines]
+    assert wrong == []
+
+
+def imported_or_defined(path: Path) -> set[str]:
+    """The names of a file that stand for functions of kernels."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = functions_marked(path, {"inlined", "called"})
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("beacon."):
+            found |= {alias.asname or alias.name for alias in node.names}
+    return found
+
+
+LOADED_BY = """
+import sys
+import beacon
+from beacon.model.families import ising_grid
+beacon.solve(ising_grid(4, 4), strategy=sys.argv[1], stop=beacon.MaxSteps(20))
+modules = [module for name, module in sys.modules.items() if name.startswith("beacon.")]
+kernels = {f for module in modules for f in vars(module).values() if getattr(f, "signatures", None)}
+print(*sorted(f.__name__ for f in kernels))
+print(*(name for name in sys.modules if name.startswith("beacon.")))
+"""
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("strategy", "needed", "not_needed"),
+    [
+        ("greedy", {"run_greedy"}, {"run_gls", "clear_penalties", "run_tree"}),
+        ("gls+", {"run_gls", "clear_penalties"}, {"run_greedy", "run_tree", "recount"}),
+        ("tree", {"run_tree", "recount"}, {"run_gls", "run_greedy", "rebuild"}),
+        ("auto", {"run_gls", "run_tree"}, {"run_greedy"}),
+    ],
+)
+def test_a_query_loads_the_kernels_of_its_strategy_alone(
+    strategy: str, needed: set[str], not_needed: set[str]
+) -> None:
+    lines = output_of(LOADED_BY, strategy).splitlines()
+    kernels, modules = set(lines[0].split()), lines[1].split()
+    assert needed <= kernels
+    assert not not_needed & kernels
+    assert not {"run_guided_gls", "run_guided_greedy", "build_guide"} & kernels
+    if strategy in {"greedy", "gls+"}:
+        assert not [name for name in modules if name.startswith("beacon.strategies.tree")]

@@ -14,12 +14,11 @@ from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import OracleGuide
 from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
-from beacon.runner import solve as unguided
 from beacon.runner.in_step import GuidedBatch
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve, solve_many
 from tests.guide.helpers import evidence_of, random_states, random_weights
-from tests.runner.test_guided_batch import CountingGuide
+from tests.runner.test_in_step import CountingGuide
 
 GRID = ising_grid(6, 6, seed=3)
 QUERIES = evidence_of(random_states(GRID, 5, seed=1, share=0.2))
@@ -33,8 +32,10 @@ USES = [
 
 
 def test_without_a_guide_it_is_the_plain_search() -> None:
-    guided, plain = solve_many(GRID, QUERIES, stop=STOP), unguided.solve_many(GRID, QUERIES, stop=STOP)
-    assert [r.assignment.tolist() for r in guided] == [r.assignment.tolist() for r in plain]
+    plain = beacon.SearchBatch(GRID, QUERIES, "auto")
+    plain.run_until(STOP)
+    solved = solve_many(GRID, QUERIES, stop=STOP)
+    assert [r.assignment.tolist() for r in solved] == [r.assignment.tolist() for r in plain.results]
 
 
 def test_the_public_solve_takes_a_guide() -> None:
@@ -51,7 +52,7 @@ def test_a_query_is_solved_alike_alone_and_among_others_in_one_thread_and_in_two
 
 
 def test_an_oracle_makes_the_first_assignment_the_best() -> None:
-    best = unguided.solve(GRID, stop=MaxSteps(5000))
+    best = solve(GRID, stop=MaxSteps(5000))
     result = solve(GRID, guide=OracleGuide(GRID, best.assignment), stop=MaxSteps(0))
     assert result.log_score == best.log_score
 
@@ -97,7 +98,7 @@ def test_ctrl_c_keeps_the_best_of_every_query(monkeypatch: pytest.MonkeyPatch) -
     results = solve_many(GRID, QUERIES, guide=Interrupted(GRID), use=use, stop=STOP)
     assert [r.steps for r in results] == [30] * len(QUERIES)
     assert {r.stop for r in results} == {"interrupted"}
-    monkeypatch.setattr("beacon.solve.MAX_BATCH", 2)
+    monkeypatch.setattr("beacon.runner.runner.MAX_BATCH", 2)
     results = solve_many(GRID, QUERIES, guide=Interrupted(GRID), use=use, stop=STOP)
     assert [r.steps for r in results] == [30, 30, 0, 0, 0]
     assert {r.stop for r in results} == {"interrupted"}
@@ -106,7 +107,7 @@ def test_ctrl_c_keeps_the_best_of_every_query(monkeypatch: pytest.MonkeyPatch) -
 def test_searches_in_batches_are_those_of_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     use = GuideUse("guide", 0.5, "improving", 10)
     whole = solve_many(GRID, QUERIES, guide=CountingGuide(GRID), use=use, stop=STOP)
-    monkeypatch.setattr("beacon.solve.MAX_BATCH", 2)
+    monkeypatch.setattr("beacon.runner.runner.MAX_BATCH", 2)
     parts = solve_many(GRID, QUERIES, guide=CountingGuide(GRID), use=use, stop=STOP)
     assert [r.assignment.tolist() for r in whole] == [r.assignment.tolist() for r in parts]
 
@@ -135,8 +136,8 @@ def test_a_guide_of_states_is_asked_about_the_start_that_is_searched_from() -> N
     batch = GuidedBatch(GRID, QUERIES, CountingGuide(GRID), use, "gls+")
     batch.run_until(STOP)
     solved = solve_many(GRID, QUERIES, guide=CountingGuide(GRID), use=use, stop=STOP)
-    assert [r.assignment.tolist() for r in solved] == [r.assignment.tolist() for r in batch.results]
-    assert [r.trace.scores.tolist() for r in solved] == [r.trace.scores.tolist() for r in batch.results]
+    assert [r.assignment.tolist() for r in solved] == [r.assignment.tolist() for r in batch.outcomes]
+    assert [r.trace.scores.tolist() for r in solved] == [r.trace.scores.tolist() for r in batch.outcomes]
 
 
 @pytest.mark.parametrize(
@@ -150,24 +151,21 @@ def test_a_guide_of_states_is_asked_about_the_start_that_is_searched_from() -> N
         ({"seed": 1.5}, "seed must be a whole number of at least 0; found 1.5"),
     ],
 )
-@pytest.mark.parametrize("door", [solve, unguided.solve])
-def test_arguments_of_the_wrong_kind_are_refused(door: Any, arguments: dict[str, Any], message: str) -> None:
+def test_arguments_of_the_wrong_kind_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        door(**{"model": GRID, "stop": STOP, **arguments})
+        solve(**{"model": GRID, "stop": STOP, **arguments})
 
 
-@pytest.mark.parametrize("door", [solve_many, unguided.solve_many])
 @pytest.mark.parametrize("queries", ["patients.csv", None])
-def test_queries_of_the_wrong_kind_are_refused(door: Any, queries: Any) -> None:
+def test_queries_of_the_wrong_kind_are_refused(queries: Any) -> None:
     with pytest.raises(UsageError, match=r"expected queries, found the path|expected a list of mappings"):
-        door(GRID, queries, stop=STOP)
+        solve_many(GRID, queries, stop=STOP)
 
 
-@pytest.mark.parametrize("door", [solve, unguided.solve])
-def test_a_row_of_a_table_is_a_query(door: Any) -> None:
+def test_a_row_of_a_table_is_a_query() -> None:
     frame = pd.DataFrame({"x_0_0": ["1", None], "x_1_1": [1.0, float("nan")]})
-    assert door(GRID, frame.iloc[0], stop=MaxSteps(5)).evidence == {0: 1, 7: 1}
-    assert door(GRID, frame.iloc[1], stop=MaxSteps(5)).evidence == {}
+    assert solve(GRID, frame.iloc[0], stop=MaxSteps(5)).evidence == {0: 1, 7: 1}
+    assert solve(GRID, frame.iloc[1], stop=MaxSteps(5)).evidence == {}
 
 
 def test_no_stop_is_the_default_with_a_guide_and_without() -> None:

@@ -22,13 +22,15 @@ NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, **NOT_FOR_C}
 most functions themselves."""
 PACKAGE = Path(__file__).parent
 KERNEL_SOURCES = (
-    "*.py",
+    "jit.py",
+    "rng.py",
     "model/*.py",
     "reduce/*.py",
     "exact/*.py",
     "engine/*.py",
     "strategies/**/*.py",
     "guided/*.py",
+    "learn/walks.py",
 )
 """Where functions that kernels call are defined, and the tuples of arrays that they take."""
 COMPILING = "compiling the search kernels (about a minute, once; they are kept on disk for later runs) …"

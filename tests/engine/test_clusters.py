@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from beacon.strategies.gls.clusters import harvest_clusters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.engine.core import rebuild
-from beacon.engine.incumbent import note_all_changed
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.gls import GlsPlus
-from tests.engine.helpers import new_search, small_models, some_evidence
+from tests.engine.helpers import check_best, new_search, put, small_models, some_evidence, standing
+from tests.kernels import harvest_clusters
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models
 
@@ -45,16 +43,18 @@ def naive_harvest(search: Search, model: GraphicalModel, current: list[int], bes
     return best
 
 
+def harvest(search: Search) -> None:
+    harvest_clusters(search.model, search.core, np.empty(search.model.num_variables, dtype=np.int32))
+
+
 def check_harvest(search: Search, model: GraphicalModel) -> None:
-    current, best = search.state.assignment.tolist(), search.best_assignment.tolist()
-    expected, kept = naive_harvest(search, model, current, best), search.state.local_scores.copy()
-    harvest_clusters(search.model, search.state)
-    naive, found = Naive(model, {}, search.model.log_zero), search.best_assignment.tolist()
-    assert naive.zeros(found) == naive.zeros(expected) == search.best_zeros
-    assert search.best_score == pytest.approx(naive.score(found), abs=1e-6)
+    current, best = standing(search), search.best_assignment.tolist()
+    expected, naive = naive_harvest(search, model, current, best), Naive(model, {}, search.model.log_zero)
+    harvest(search)
+    check_best(search, naive)
+    assert naive.zeros(expected) == search.best_zeros
     assert search.best_score == pytest.approx(naive.score(expected), abs=1e-6)
-    assert search.state.assignment.tolist() == current
-    assert np.array_equal(search.state.local_scores, kept)
+    assert standing(search) == current
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -79,12 +79,10 @@ def test_what_two_assignments_do_well_in_different_places_is_joined() -> None:
     ends = [((0,), [0.0, 1.0]), ((4,), [0.0, 1.0])]
     model = GraphicalModel.from_tables([2] * 5, ends + [((i, i + 1), [0.1, 0, 0, 0]) for i in range(4)])
     search = Search(compile_model(model), {}, PLAIN, start=np.array([1, 0, 0, 0, 0]))
-    search.state.assignment[:] = [0, 0, 0, 0, 1]
-    rebuild(search.model, search.state)
-    note_all_changed(search.state)
-    harvest_clusters(search.model, search.state)
+    put(search, [0, 0, 0, 0, 1])
+    harvest(search)
     assert search.best_assignment.tolist() == [1, 0, 0, 0, 1]
-    assert search.state.assignment.tolist() == [0, 0, 0, 0, 1]
+    assert standing(search) == [0, 0, 0, 0, 1]
     assert search.best_score == pytest.approx(model.log_score(search.best_assignment))
 
 
@@ -97,7 +95,7 @@ def test_harvests_leave_the_path_of_the_search_alone_and_never_make_its_best_wor
     for steps in (20, 100, 500, 2500):
         with_harvests.run(MaxSteps(steps))
         without.run(MaxSteps(steps))
-        assert with_harvests.state.assignment.tolist() == without.state.assignment.tolist()
+        assert standing(with_harvests) == standing(without)
         assert with_harvests.best_score >= without.best_score - 1e-9
         assert with_harvests.best_score == pytest.approx(model.log_score(with_harvests.best_assignment))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.engine.limits import RUNNING, Limits
+from beacon.engine.limits import RUNNING
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
@@ -15,48 +15,36 @@ from beacon.runner.stop import MaxSteps
 from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
-from tests.engine.helpers import new_search, small_models, some_evidence
+from tests.engine.helpers import (
+    advance,
+    check_against_naive,
+    check_best,
+    new_search,
+    penalties_of,
+    small_models,
+    some_evidence,
+    standing,
+    work_done,
+)
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models
 
 MODELS = small_models()
 
 
-def check_against_naive(search: Search, naive: Naive) -> None:
-    """Everything that flips keep up to date equals its naive recomputation."""
-    model, state, flat = naive.model, search.state, search.model
-    x = state.assignment.tolist()
-    scale = 1e-7 * (1 + abs(naive.score(x)) + naive.weight * 100)
-    assert search.score == pytest.approx(naive.score(x), abs=scale)
-    assert search.zeros == naive.zeros(x)
-    for i in range(model.num_variables):
-        moves = [(i, v) for v in range(flat.domain_sizes[i]) if v != x[i]]
-        local = state.local_scores[flat.move_starts[i] : flat.move_starts[i + 1]]
-        for _, v in moves if state.is_free[i] else []:
-            assert local[v] - local[x[i]] == pytest.approx(naive.gain(x, (i, v)), abs=scale)
-        if state.is_free[i]:
-            assert state.gains[i] == pytest.approx(max(naive.gain(x, move) for move in moves), abs=scale)
-    if search.strategy.penalising:
-        for factor in range(model.num_factors):
-            assert state.penalties[state.entries[factor]] == naive.penalty(factor, x)
-            assert state.factor_utilities[factor] == naive.utility(factor, x)
-
-
 def follow(search: Search, naive: Naive, strategy: Strategy, steps: int) -> int:
     """Advance a search flip by flip; each flip must be one that the naive version allows."""
-    flips = 0
+    flips, optima = 0, 0
     for _ in range(steps):
-        before = search.state.assignment.tolist()
-        optima = search.state.counters[0]["local_optima"]
+        before = standing(search)
         if search.run(MaxSteps(search.steps + 1)) != "steps":
             break
-        after = search.state.assignment.tolist()
+        after = standing(search)
         while isinstance(strategy, GlsPlus) and not naive.best_moves(before):
             optima += 1
             if strategy.smoothing < 1 and optima % strategy.smoothing_interval == 0:
                 naive.smooth(strategy.smoothing)
             naive.penalise(before)
-        assert search.state.counters[0]["local_optima"] >= optima
         changes = [(i, after[i]) for i in range(len(after)) if before[i] != after[i]]
         if isinstance(strategy, GlsPlus):
             assert len(changes) == 1
@@ -99,12 +87,9 @@ def test_any_model_is_searched_consistently(model: GraphicalModel, seed: int, we
     search = Search(compile_model(model), evidence, strategy, seed=seed)
     naive = Naive(model, evidence, search.model.log_zero, weight)
     reason = search.run(MaxSteps(30))
-    x = search.state.assignment.tolist()
-    assert search.score == pytest.approx(naive.score(x), abs=1e-6)
-    assert search.zeros == naive.zeros(x)
-    best = search.best_assignment.tolist()
-    assert search.best_score == pytest.approx(naive.score(best), abs=1e-6)
-    assert search.best_zeros == naive.zeros(best)
+    x = standing(search)
+    assert (search.score, search.zeros) == (pytest.approx(naive.score(x), abs=1e-6), naive.zeros(x))
+    check_best(search, naive)
     if reason == "optimal":
         assert (search.best_zeros, search.best_score) == (naive.best()[0], pytest.approx(naive.best()[1]))
 
@@ -137,12 +122,11 @@ def test_restarts_at_regular_intervals_begin_without_penalties() -> None:
     strategy = GlsPlus(penalty_weight=5.0, restart_interval=40, smoothing=1.0)
     search = new_search(model, {}, strategy)
     assert search.run(MaxSteps(40)) == "steps"
-    assert not search.state.penalties.any()
+    assert not any(penalties_of(search, model).values())
     check_against_naive(search, Naive(model, {}, search.model.log_zero, 5.0))
 
 
 def test_kernels_return_when_their_work_is_done() -> None:
     search = new_search(MODELS["coloring"], {}, GlsPlus())
-    verdict = search.strategy.advance(search.model, search.state, Limits(10**9, 50, np.inf))
-    assert verdict == RUNNING
-    assert 50 <= search.state.counters[0]["work"] < 80
+    assert advance(search, work=50) == RUNNING
+    assert 50 <= work_done(search) < 80

@@ -10,16 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from beacon.engine.max_tree import (
-    LOWEST,
-    build_tree,
-    collect_top,
-    level_starts,
-    pick_top,
-    set_leaf,
-    tree_top,
-)
+from beacon.engine.max_tree import LOWEST, level_starts
 from beacon.rng import stream
+from tests.kernels import build_tree, collect_top, pick_top, set_leaf, tree_top
 
 SIZES = [1, 2, 7, 8, 9, 64, 65, 513]
 DTYPES = [np.float32, np.float64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beacon.engine.core import LEAST, ROUNDING, tolerance_of
+from beacon.engine.core import LEAST_TOLERANCE, ROUNDING, tolerance_of
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -23,7 +23,7 @@ def test_the_tolerance_grows_with_the_sum_of_the_largest_log_potentials() -> Non
 
 def test_zeros_do_not_count_towards_it() -> None:
     model = GraphicalModel.from_tables([2], [((0,), [-float("inf"), 0.5])])
-    assert tolerance_of(compile_model(model)) == LEAST
+    assert tolerance_of(compile_model(model)) == LEAST_TOLERANCE
 
 
 @pytest.mark.parametrize("strategy", ["gls+", "auto"])

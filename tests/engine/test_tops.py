@@ -8,18 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.greedy import Greedy
-from tests.engine.helpers import new_search, small_models, some_evidence
+from tests.engine.helpers import new_search, small_models, some_evidence, tops_of, upper_bound
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models
 
 MODELS = small_models()
-
-
-def upper_bound(search: Search) -> float:
-    return float(search.state.counters[0]["upper_bound"])
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -29,7 +24,7 @@ def test_each_top_is_the_largest_entry_that_the_evidence_leaves(name: str, obser
     evidence = some_evidence(model, observed, seed=5)
     search = new_search(model, evidence, Greedy())
     naive = Naive(model, evidence, search.model.log_zero)
-    assert search.state.tops.tolist() == [naive.top(factor) for factor in range(model.num_factors)]
+    assert tops_of(search) == [naive.top(factor) for factor in range(model.num_factors)]
 
 
 @settings(max_examples=40, deadline=None)
@@ -52,7 +47,7 @@ def test_evidence_lowers_the_bound_to_what_is_still_possible() -> None:
 def test_a_factor_that_the_evidence_makes_zero_has_the_floor_as_its_top() -> None:
     model = GraphicalModel.from_tables([2, 2], [((0, 1), [-np.inf, -np.inf, 0.0, -1.0])])
     search = new_search(model, {0: 0}, Greedy())
-    assert search.state.tops.tolist() == [search.model.log_zero]
+    assert tops_of(search) == [search.model.log_zero]
 
 
 def test_an_assignment_at_the_bound_ends_the_search_as_optimal() -> None:

@@ -10,22 +10,23 @@ import pytest
 
 from beacon.errors import UsageError
 from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
-from beacon.evaluation.method import Budget, Query, Run, uniform_start
+from beacon.evaluation.method import Budget, Query, Run
 from beacon.guide.trivial import OracleGuide
 from beacon.guided.use import GuideUse
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.start import random_start
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve
 from beacon.strategies.gls import GlsPlus
 from tests.evaluation.helpers import network_of, small_network
-from tests.runner.test_guided_batch import CountingGuide
+from tests.runner.test_in_step import CountingGuide
 
 NETWORK = small_network()
 EVEN = GuideUse("random", weight=0.7, refresh=40)
 
 
 def queries(count: int) -> list[Query]:
-    starts = [uniform_start(NETWORK.model, {0: 1}, k, seed=0) for k in range(count)]
+    starts = [random_start(NETWORK.model, {0: 1}, seed=k) for k in range(count)]
     return [Query(k, {0: 1}, start) for k, start in enumerate(starts)]
 
 

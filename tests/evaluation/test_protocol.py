@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
-from beacon.evaluation.method import Budget, Query, uniform_start
+from beacon.evaluation.method import Budget, Query
 from beacon.evaluation.protocol import Plan, evaluate_network, queries_of
 from beacon.evaluation.records import record_store
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.start import random_start
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve
 from tests.evaluation.helpers import (
@@ -36,14 +37,14 @@ def test_all_methods_begin_at_the_same_start(tmp_path: Path) -> None:
         assert first == pytest.approx([network.model.log_score(query.start)] * 4)
 
 
-def test_starts_are_uniform_keep_the_evidence_and_depend_on_query_and_seed() -> None:
+def test_starts_are_uniform_keep_the_evidence_and_depend_on_evidence_and_seed() -> None:
     model = GraphicalModel.from_tables([2, 3, 5, 2], [])
-    starts = np.array([uniform_start(model, {3: 1}, query, seed=8) for query in range(3000)])
+    starts = np.array([random_start(model, {3: 1}, seed) for seed in range(3000)])
     assert (starts[:, 3] == 1).all()
     for variable, size in ((0, 2), (1, 3), (2, 5)):
         assert np.bincount(starts[:, variable]) / 3000 == pytest.approx([1 / size] * size, abs=0.04)
-    assert (uniform_start(model, {}, 7, 1) == uniform_start(model, {}, 7, 1)).all()
-    assert any((uniform_start(model, {}, q, 1) != uniform_start(model, {}, q, 2)).any() for q in range(5))
+    assert (random_start(model, {}, 7) == random_start(model, {}, 7)).all()
+    assert any((random_start(model, {}, q)[:3] != random_start(model, {3: 1}, q)[:3]).any() for q in range(5))
 
 
 def test_scores_at_step_budgets_are_those_of_a_plain_search(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from beacon.engine.limits import Limits
 from beacon.errors import UsageError
+from beacon.guided.advance import GuidedAdvance
 from beacon.guided.guidance import Guidance
-from beacon.guided.kernel import draw_from_scores, run_guided
-from beacon.guided.state import build_guide, new_guide_state
+from beacon.guided.kernel import run_guided_gls
+from beacon.guided.state import GuideState, new_guide_state
 from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
@@ -21,7 +22,8 @@ from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
-from tests.engine.helpers import new_search, some_evidence
+from tests.engine.helpers import free_variables, new_search, some_evidence, standing
+from tests.kernels import draw_from_scores
 from tests.runner.test_batch import COLORING, QUERIES, batch_of, everything
 
 GRID = families.ising_grid(rows=6, columns=6, wrap=True, seed=3)
@@ -79,7 +81,7 @@ def test_a_search_can_be_guided_for_a_while_and_then_left_alone() -> None:
         search.run(MaxSteps(search.steps + 40), scores=scores, guidance=Guidance(0.5, "all"))
         search.run(MaxSteps(search.steps + 40))
     assert search.steps == 240
-    assert search.score == pytest.approx(GRID.log_score(search.state.assignment))
+    assert search.score == pytest.approx(GRID.log_score(standing(search)))
 
 
 def test_a_guided_search_keeps_to_a_time_limit() -> None:
@@ -89,13 +91,12 @@ def test_a_guided_search_keeps_to_a_time_limit() -> None:
     assert batch.results[0].steps > 100
 
 
-def advance(search: Search, guidance: Guidance, scores: NDArray[np.float32], steps: int) -> Any:
-    """Run the kernel itself; return what it keeps for the guide."""
-    guide, constants = new_guide_state(search.state, scores), guidance.constants()
-    build_guide(search.model, search.state, guide, constants)
-    gls = GlsPlus(2.5).constants(search.model)
-    run_guided(search.model, search.state, guide, constants, gls, Limits(steps, 10**9, np.inf))
-    return guide
+def advance(search: Search, guidance: Guidance, scores: NDArray[np.float32], steps: int) -> GuideState:
+    """Run with a guide; return what the search keeps for it."""
+    guided = GuidedAdvance(search.strategy, search.model, search.core, search.own)
+    guided.take(scores, guidance)
+    guided(Limits(steps, 10**9, np.inf))
+    return guided._guide
 
 
 @pytest.mark.parametrize("candidates", ["all", "improving"])
@@ -114,25 +115,26 @@ def test_trees_kept_up_to_date_equal_those_built_anew(strategy: Strategy, candid
 def move_gains(search: Search, variable: int) -> NDArray[np.float64]:
     """The gains of a variable's moves, nan for its current value."""
     start, end = search.model.move_starts[variable : variable + 2]
-    current = search.state.assignment[variable]
-    gains: NDArray[np.float64] = search.state.local_scores[start:end].copy()
+    current = standing(search)[variable]
+    gains: NDArray[np.float64] = search.core.local_scores[start:end].copy()
     gains -= gains[current]
     gains[current] = np.nan
     return gains
 
 
 def expected_losses(search: Search) -> list[float]:
-    return [-np.nanmin(move_gains(search, i)) if search.state.is_free[i] else -1e30 for i in range(40)]
+    free = free_variables(search)
+    return [-np.nanmin(move_gains(search, i)) if i in free else -1e30 for i in range(40)]
 
 
 def expected_worths(
     search: Search, scores: NDArray[np.float32], scale: float, candidates: str
 ) -> list[float]:
-    lowest, leaves = 1e-9 if candidates == "improving" else -np.inf, []
+    lowest, leaves, free = 1e-9 if candidates == "improving" else -np.inf, [], free_variables(search)
     for i in range(40):
         gains = move_gains(search, i)
         worths = scale * gains + 0.5 * scores[3 * i : 3 * i + 3]
-        allowed = worths[gains > lowest] if search.state.is_free[i] else worths[:0]
+        allowed = worths[gains > lowest] if i in free else worths[:0]
         leaves.append(float(allowed.max(initial=-1e30)))
     return leaves
 
@@ -144,7 +146,7 @@ def expected_tree(search: Search, leaves: list[float]) -> NDArray[np.float64]:
         levels[-1] = np.pad(levels[-1], (0, -len(levels[-1]) % 8), constant_values=-1e30)
         levels.append(levels[-1].reshape(-1, 8).max(axis=1))
     tree = np.concatenate(levels)
-    assert len(tree) == len(search.state.gains)
+    assert len(tree) == len(search.core.gains)
     return tree
 
 
@@ -159,51 +161,52 @@ def stubborn_scores() -> NDArray[np.float32]:
 def test_a_search_that_a_guide_leads_in_circles_restarts(strategy: Strategy) -> None:
     guidance = Guidance(1.0, "all", stall=2.0, fallback=False)
     search = new_search(GRID, {}, strategy, seed=1)
-    begun = search.state.assignment.copy()
+    begun = standing(search)
     search.run(MaxSteps(2), scores=stubborn_scores(), guidance=guidance)
-    assert search.state.assignment.tolist() == begun.tolist()
-    first_restart = int(search.state.counters[0]["best_step"]) + 2 * 36
+    assert standing(search) == begun
+    first_restart = int(search.trace.steps[-1]) + 2 * 36
     search.run(MaxSteps(first_restart - 1), scores=stubborn_scores(), guidance=guidance)
-    assert search.state.counters[0]["last_restart"] == 0
+    assert standing(search)[1:] == begun[1:]
     search.run(MaxSteps(first_restart), scores=stubborn_scores(), guidance=guidance)
-    assert search.state.counters[0]["last_restart"] == first_restart
-    assert (search.state.assignment[1:] != begun[1:]).any()
+    assert standing(search)[1:] != begun[1:]
 
 
 def test_without_a_stall_rule_it_goes_round_for_ever() -> None:
     search = new_search(GRID, {}, Greedy(), seed=1)
-    begun = search.state.assignment.copy()
+    begun = standing(search)
     search.run(MaxSteps(10_000), scores=stubborn_scores(), guidance=Guidance(1.0, "all", stall=0))
-    assert search.state.assignment.tolist() == begun.tolist()
+    assert standing(search) == begun
 
 
 @both
 @pytest.mark.parametrize("weight", [0.0, 0.5])
 def test_restarts_can_be_drawn_from_the_scores(strategy: Strategy, weight: float) -> None:
     goal = np.random.default_rng(4).integers(2, size=36)
-    plan = GlsPlus(restart_interval=50) if strategy.penalising else strategy
-    search = new_search(GRID, {}, plan, seed=1)
+    plan = GlsPlus(restart_interval=50) if isinstance(strategy, GlsPlus) else strategy
+    search, alone = new_search(GRID, {}, plan, seed=1), new_search(GRID, {}, plan, seed=1)
     guidance = Guidance(weight, restart_from="guide")
-    alone = new_search(GRID, {}, plan, seed=1)
     for steps in range(1, 200):
+        before = np.array(standing(search))
         search.run(MaxSteps(steps), scores=one_hot(GRID, goal), guidance=guidance)
-        if search.state.counters[0]["last_restart"] > 0:
+        if np.count_nonzero(before != standing(search)) > 1:  # more than a flip
             break
         alone.run(MaxSteps(steps))
-        assert weight > 0 or alone.state.assignment.tolist() == search.state.assignment.tolist()
-    flips = search.steps - search.state.counters[0]["last_restart"]
-    assert (search.state.assignment != goal).sum() == flips <= 1
+        assert weight > 0 or standing(alone) == standing(search)
+    flips_since = 0 if isinstance(plan, GlsPlus) else 1  # Greedy restarts before its flip
+    assert np.count_nonzero(goal != standing(search)) <= flips_since
+    assert search.steps < 199
 
 
 def test_values_are_drawn_in_proportion_to_their_scores() -> None:
     model = GraphicalModel.from_tables([2, 4, 3, 2], [((0, 1), [0.0] * 8)])
     search = new_search(model, {3: 1}, Greedy(), seed=2)
     scores = np.array([0.2, 0.6, 0.0, 0.1, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, 0.0], dtype=np.float32)
-    guide = new_guide_state(search.state, scores)
+    guide = new_guide_state(search.core)
+    guide.scores[:] = scores
     counts = [np.zeros(size) for size in (2, 4, 3, 2)]
     for _ in range(4000):
-        draw_from_scores(search.model, search.state, guide)
-        for count, value in zip(counts, search.state.assignment, strict=True):
+        draw_from_scores(search.model, search.core, guide)
+        for count, value in zip(counts, standing(search), strict=True):
             count[value] += 1 / 4000
     assert counts[0] == pytest.approx([0.25, 0.75], abs=0.03)
     assert counts[1] == pytest.approx([0.0, 0.25, 0.0, 0.75], abs=0.03)
@@ -212,16 +215,16 @@ def test_values_are_drawn_in_proportion_to_their_scores() -> None:
     assert counts[3].round(6).tolist() == [0, 1]  # evidence
 
 
-@pytest.mark.skipif(not hasattr(run_guided, "signatures"), reason="kernels are not compiled")
+@pytest.mark.skipif(not hasattr(run_guided_gls, "signatures"), reason="kernels are not compiled")
 def test_scores_of_any_kind_need_no_other_kernel() -> None:
     batch = batch_of()
     batch.run(10, SCORES, weight=0.5)
-    known = len(run_guided.signatures)  # type: ignore[attr-defined]
+    known = len(run_guided_gls.signatures)  # type: ignore[attr-defined]
     frozen = SCORES.copy()
     frozen.flags.writeable = False
     for scores in (frozen, np.asfortranarray(SCORES), SCORES.tolist()):
         batch.run(10, scores, weight=0.5)
-    assert len(run_guided.signatures) == known  # type: ignore[attr-defined]
+    assert len(run_guided_gls.signatures) == known  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("strategy", ["tree", "auto"])

@@ -9,8 +9,14 @@ from beacon.guided.use import GuideUse
 
 
 def test_a_use_survives_a_guides_file() -> None:
-    use = GuideUse("random", 0.7, "all", 50, 2.0, "guide", 3.0)
+    use = GuideUse("random", 0.7, "all", 50, "guide", 3.0, False)
     assert GuideUse.from_dict(use.to_dict()) == use
+
+
+def test_a_guide_that_holds_a_retired_setting_can_still_be_used() -> None:
+    assert GuideUse.from_dict({"start": "random", "refresh": 5, "refresh_growth": 2.0}) == GuideUse(
+        "random", refresh=5
+    )
 
 
 def test_by_default_the_guide_chooses_the_start_and_nothing_more() -> None:
@@ -25,7 +31,6 @@ def test_by_default_the_guide_chooses_the_start_and_nothing_more() -> None:
         ({"start": "cold"}, "start must be 'random' or 'guide'; found 'cold'"),
         ({"refresh": -1}, "refresh must be a whole number of at least 0; found -1"),
         ({"refresh": 0.5}, "refresh must be a whole number of at least 0; found 0.5"),
-        ({"refresh_growth": 0.5}, "refresh_growth must be 1 or more; found 0.5"),
         ({"weight": 2}, "the weight of a guide must be a number from 0 to 1; found 2"),
         ({"candidates": "few"}, "candidates must be 'all' or 'improving'; found 'few'"),
         ({"wieght": 0.5}, "guided search has no setting 'wieght'; did you mean 'weight'?"),

@@ -8,15 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from beacon.engine.core import SearchState
-from beacon.engine.limits import Limits
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
-from tests.engine.helpers import new_search, small_models, some_evidence
+from tests.engine.helpers import advance, new_search, parts_of, small_models, some_evidence, standing
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models
 
@@ -40,11 +38,6 @@ def naive_parts(model: GraphicalModel, evidence: dict[int, int]) -> set[frozense
     return parts
 
 
-def labelled_parts(state: SearchState) -> set[frozenset[int]]:
-    labels = set(state.part_of[state.part_of >= 0].tolist())
-    return {frozenset(np.flatnonzero(state.part_of == label).tolist()) for label in labels}
-
-
 def two_halves() -> GraphicalModel:
     """Two frustrated grids that no factor joins."""
     grids = [families.ising_grid(rows=3, columns=3, wrap=True, seed=seed) for seed in (3, 4)]
@@ -64,11 +57,10 @@ def score_of_half(model: GraphicalModel, half: slice, assignment: NDArray[np.int
 
 def visited_states(search: Search, count: int) -> list[NDArray[np.int64]]:
     """Where a search stands at the start and after each flip or penalty."""
-    states = [search.state.assignment.astype(np.int64)]
+    states = [np.array(standing(search))]
     for _ in range(count):
-        little_work = int(search.state.counters[0]["work"]) + 1
-        search.strategy.advance(search.model, search.state, Limits(10**9, little_work, np.inf))
-        states.append(search.state.assignment.astype(np.int64))
+        advance(search)
+        states.append(np.array(standing(search)))
     return states
 
 
@@ -77,29 +69,25 @@ def visited_states(search: Search, count: int) -> list[NDArray[np.int64]]:
 def test_parts_are_the_connected_components_of_the_free_variables(name: str, observed: int) -> None:
     model = MODELS[name]
     evidence = some_evidence(model, observed, seed=2)
-    state = new_search(model, evidence, Greedy()).state
-    assert labelled_parts(state) == naive_parts(model, evidence)
-    assert len(state.parts) == len(naive_parts(model, evidence))
+    assert parts_of(new_search(model, evidence, Greedy())) == naive_parts(model, evidence)
 
 
 @settings(max_examples=80, deadline=None)
 @given(model=random_models(max_variables=8, max_domain=2), seed=st.integers(0, 10**6))
 def test_any_model_is_cut_into_its_components(model: GraphicalModel, seed: int) -> None:
     evidence = some_evidence(model, seed % 4, seed)
-    state = new_search(model, evidence, Greedy()).state
-    assert labelled_parts(state) == naive_parts(model, evidence)
+    assert parts_of(new_search(model, evidence, Greedy())) == naive_parts(model, evidence)
 
 
 def test_an_observed_variable_separates_its_neighbours() -> None:
     chain = GraphicalModel.from_tables([2, 2, 2], [((0, 1), [0.0] * 4), ((1, 2), [0.0] * 4)])
-    assert labelled_parts(new_search(chain, {}, Greedy()).state) == {frozenset({0, 1, 2})}
-    assert labelled_parts(new_search(chain, {1: 0}, Greedy()).state) == {frozenset({0}), frozenset({2})}
+    assert parts_of(new_search(chain, {}, Greedy())) == {frozenset({0, 1, 2})}
+    assert parts_of(new_search(chain, {1: 0}, Greedy())) == {frozenset({0}), frozenset({2})}
 
 
 def test_fixed_variables_belong_to_no_part() -> None:
     model = GraphicalModel.from_tables([2, 1, 2], [((0, 1, 2), [0.0, -1.0, -1.0, 0.0])])
-    state = new_search(model, {0: 1}, Greedy()).state
-    assert state.part_of.tolist() == [-1, -1, 0]
+    assert parts_of(new_search(model, {0: 1}, Greedy())) == {frozenset({2})}
 
 
 @pytest.mark.parametrize("seed", range(5))

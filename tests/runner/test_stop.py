@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
 from beacon.engine.limits import TARGET, Limits
 from beacon.errors import UsageError
 from beacon.model import families
@@ -31,6 +31,7 @@ from beacon.runner.stop import (
 )
 from beacon.solver import solve
 from beacon.strategies.gls import GlsPlus
+from beacon.strategies.gls.kernel import GlsState
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import new_search
@@ -254,7 +255,7 @@ def test_without_a_stop_a_search_ends_after_a_second() -> None:
 class Watched(GlsPlus):
     """GLS+ that only notes what its kernel would be given."""
 
-    def advance(self, model: FlatModel, state: SearchState, limits: Limits) -> int:
+    def advance(self, model: FlatModel, core: CoreState, own: GlsState, limits: Limits) -> int:
         SEEN.append(limits)
         return TARGET
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
-from beacon.strategies.tree.block_elimination import best_on_block
-from beacon.strategies.tree.block_state import MAX_BLOCK_ENTRIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,15 +16,20 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.auto import Auto
-from beacon.strategies.gls import GlsPlus
 from beacon.strategies.tree import Tree
-from beacon.strategies.tree.block import grow_block
-from beacon.strategies.tree.state import next_stamp
-from tests.engine.helpers import new_search, small_models, some_evidence
+from beacon.strategies.tree.state import MAX_BLOCK_ENTRIES
+from tests.engine.helpers import (
+    check_against_naive,
+    check_best,
+    free_variables,
+    new_search,
+    small_models,
+    some_evidence,
+    standing,
+)
+from tests.kernels import best_on_block, grow_block, next_stamp
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models
-from tests.small_strategies.test_tree_moves import best_completion, has_cycle
 
 MODELS = small_models()
 ENTRIES = [4, 9, 32, 512]
@@ -33,12 +37,42 @@ ENTRIES = [4, 9, 32, 512]
 
 def random_block(search: Search, held: int = 0) -> list[int]:
     """Grow a block over all free variables, without the first ``held``: its members as they joined."""
-    free, trees = np.flatnonzero(search.state.is_free), search.state.trees
-    trees.region[: len(free)] = free
-    trees.region_stamps[free] = next_stamp(trees)
-    entries = len(trees.blocks.table)
-    count = grow_block(search.model, search.state, entries, len(free), held)
-    return [int(variable) for variable in trees.blocks.members[:count]]
+    free, own = free_variables(search), search.own
+    own.region[: len(free)] = free
+    own.marks["region"][free] = next_stamp(own)
+    count = grow_block(search.model, search.core, own, len(own.blocks.table), len(free), held)
+    return [int(variable) for variable in own.blocks.members["variable"][:count]]
+
+
+def move_block(search: Search, members: list[int]) -> tuple[int, int]:
+    """Give the block its best joint assignment; return how many variables changed, and the work."""
+    changes, work = best_on_block(search.model, search.core, search.own, search.model.hard_zero, len(members))
+    return int(changes), int(work)
+
+
+def best_completion(naive: Naive, assignment: list[int], variables: list[int]) -> tuple[int, float]:
+    """Fewest zeros, then best score, over all values of some variables with the others fixed."""
+    best = (10**9, 0.0)
+    for values in itertools.product(*(range(len(naive.model.labels[v])) for v in variables)):
+        changed = list(assignment)
+        for variable, value in zip(variables, values, strict=True):
+            changed[variable] = value
+        best = min(best, (naive.zeros(changed), -naive.score(changed)))
+    return best[0], -best[1]
+
+
+def is_forest(model: GraphicalModel, variables: set[int]) -> bool:
+    """Do the pairs of these variables that factors join make no cycle?"""
+    joined = {frozenset(variables.intersection(factor.scope)) for factor in model.factors}
+    trees = {v: {v} for v in variables}
+    for pair in (join for join in joined if len(join) == 2):
+        one, other = (trees[v] for v in pair)
+        if one is other:
+            return False
+        for v in other:
+            trees[v] = one
+        one |= other
+    return True
 
 
 def eliminated(model: GraphicalModel, members: list[int]) -> dict[int, set[int]]:
@@ -54,11 +88,11 @@ def eliminated(model: GraphicalModel, members: list[int]) -> dict[int, set[int]]
 
 def check_move(search: Search, naive: Naive, held: int = 0) -> None:
     """One move from a random assignment: the best joint assignment of the members, nothing else changed."""
-    draw_assignment(search.model, search.state)
-    before = search.state.assignment.tolist()
+    draw_assignment(search.model, search.core)
+    before = standing(search)
     members = random_block(search, held)
-    changes, _ = best_on_block(search.model, search.state, search.model.hard_zero, len(members))
-    after = search.state.assignment.tolist()
+    changes, _ = move_block(search, members)
+    after = standing(search)
     changed = {i for i in range(len(after)) if before[i] != after[i]}
     assert len(changed) == changes
     assert changed <= set(members)
@@ -87,7 +121,7 @@ def test_a_block_move_gives_the_best_joint_assignment_of_its_members(name: str, 
 def test_a_block_move_is_exact_on_any_model(model: GraphicalModel, seed: int, entries: int) -> None:
     evidence = some_evidence(model, seed % 2, seed)
     search = new_search(model, evidence, Tree(block_entries=entries), seed)
-    if search.state.is_free.any():
+    if free_variables(search):
         check_move(search, Naive(model, evidence, search.model.log_zero))
 
 
@@ -96,15 +130,16 @@ def test_a_block_move_is_exact_on_any_model(model: GraphicalModel, seed: int, en
 def test_the_tables_are_those_of_elimination_and_none_is_too_large(name: str, entries: int) -> None:
     model = MODELS[name]
     search = new_search(model, some_evidence(model, 1, 1), Tree(block_entries=entries))
-    blocks, sizes = search.state.trees.blocks, model.domain_sizes
+    blocks, sizes = search.own.blocks, model.domain_sizes
     for _ in range(5):
         members = random_block(search)
         for variable, joined in eliminated(model, members).items():
             number = members.index(variable)
-            bucket = blocks.buckets[number, : blocks.widths[number]].tolist()
+            member = blocks.members[number]
+            bucket = blocks.buckets[number, : member["width"]].tolist()
             assert bucket == sorted((members.index(other) for other in joined), reverse=True)
-            assert blocks.sizes[number] == math.prod(int(sizes[other]) for other in joined)
-            assert blocks.sizes[number] * sizes[variable] <= entries
+            assert member["size"] == math.prod(int(sizes[other]) for other in joined)
+            assert member["size"] * sizes[variable] <= entries
 
 
 def test_tables_of_two_two_valued_variables_leave_a_forest() -> None:
@@ -113,16 +148,16 @@ def test_tables_of_two_two_valued_variables_leave_a_forest() -> None:
     for _ in range(5):
         members = random_block(search)
         assert len(members) > 12
-        assert not has_cycle(model, set(members))
+        assert is_forest(model, set(members))
 
 
 def test_a_region_that_is_narrow_enough_is_a_block_as_a_whole_and_its_best_is_the_optimum() -> None:
     model = families.ising_grid(rows=3, columns=4, seed=1)
     search = new_search(model, {}, Tree(block_entries=256))
     assert sorted(random_block(search)) == list(range(12))
-    best_on_block(search.model, search.state, search.model.hard_zero, 12)
+    move_block(search, random_block(search))
     optimum = Naive(model, {}, search.model.log_zero).best()[1]
-    assert model.log_score(search.state.assignment) == pytest.approx(optimum)
+    assert model.log_score(standing(search)) == pytest.approx(optimum)
 
 
 def test_held_variables_and_values_too_many_for_a_table_stay_out() -> None:
@@ -132,16 +167,16 @@ def test_held_variables_and_values_too_many_for_a_table_stay_out() -> None:
     assert sorted(random_block(search)) == [1, 2]
     assert random_block(search, held=2) == [2]
     assert random_block(search, held=3) == []
-    assert best_on_block(search.model, search.state, search.model.hard_zero, 0) == (0, 0)
+    assert move_block(search, []) == (0, 0)
 
 
 def test_all_messages_of_a_block_fit_the_room_for_them() -> None:
     model = families.ising_grid(rows=20, columns=20, seed=1)
     search = new_search(model, {}, Tree(block_entries=8))
-    blocks = search.state.trees.blocks
+    blocks = search.own.blocks
     count = len(random_block(search))
     assert 0 < count < 400
-    assert blocks.sizes[:count].sum() <= len(blocks.messages) < 8 * 400
+    assert blocks.members["size"][:count].sum() <= len(blocks.messages) < 8 * 400
 
 
 @settings(max_examples=30, deadline=None)
@@ -160,11 +195,8 @@ def test_a_search_by_blocks_keeps_its_books_and_the_evidence(
     worths = [(search.best_zeros, round(-search.best_score, 6))]
     for steps in (1, 30, 200):
         search.run(MaxSteps(steps))
-        current, best = search.state.assignment.tolist(), search.best_assignment.tolist()
-        assert search.score == pytest.approx(naive.score(current), abs=1e-6)
-        assert search.zeros == naive.zeros(current)
-        assert search.best_score == pytest.approx(naive.score(best), abs=1e-6)
-        assert all(best[variable] == value for variable, value in evidence.items())
+        check_against_naive(search, naive)
+        check_best(search, naive)
         worths.append((search.best_zeros, round(-search.best_score, 6)))
     assert worths == sorted(worths, reverse=True)
 
@@ -173,19 +205,13 @@ def test_ties_are_broken_at_random() -> None:
     search = new_search(GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -1.0, 0.0])]), {}, Tree())
     ends = set()
     for _ in range(40):
-        best_on_block(search.model, search.state, search.model.hard_zero, len(random_block(search)))
-        ends.add(tuple(search.state.assignment.tolist()))
+        move_block(search, random_block(search))
+        ends.add(tuple(standing(search)))
     assert ends == {(0, 0), (1, 1)}
 
 
-@pytest.mark.parametrize("entries", [-1, MAX_BLOCK_ENTRIES + 1])
+@pytest.mark.parametrize("entries", [0, 1, MAX_BLOCK_ENTRIES + 1])
 def test_a_size_of_tables_that_cannot_be_is_refused(entries: int) -> None:
-    expected = f"block_entries must be a whole number from 0 to {MAX_BLOCK_ENTRIES}; found {entries}"
+    expected = f"block_entries must be a whole number from 2 to {MAX_BLOCK_ENTRIES}; found {entries}"
     with pytest.raises(UsageError, match=expected):
         Tree(block_entries=entries)
-
-
-def test_only_searches_with_blocks_have_room_for_them() -> None:
-    for strategy in (GlsPlus(), Tree(block_entries=0), Auto(tree=Tree(block_entries=0))):
-        assert new_search(MODELS["grid"], {}, strategy).state.trees.blocks.messages.size == 0
-    assert new_search(MODELS["grid"], {}, Auto()).state.trees.blocks.messages.size > 0

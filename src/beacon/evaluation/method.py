@@ -14,8 +14,6 @@ from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.trace import Trace
 
-START_STREAM = 7  # starts come from a stream of their own, apart from searches and samples
-
 
 @dataclass(frozen=True)
 class Budget:
@@ -114,13 +112,3 @@ def settings_of_method(method: Method) -> dict[str, Any]:
     """What a method says of itself, for the record."""
     settings: dict[str, Any] = method.settings() if hasattr(method, "settings") else {}
     return settings
-
-
-def uniform_start(
-    model: GraphicalModel, evidence: dict[int, int], query: int, seed: int
-) -> NDArray[np.int64]:
-    """A uniformly random assignment with the evidence in place; the same for every method."""
-    rng = np.random.default_rng([seed, START_STREAM, query])
-    start: NDArray[np.int64] = rng.integers(0, model.domain_sizes, dtype=np.int64)
-    start[list(evidence)] = list(evidence.values())
-    return start

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from beacon.errors import UsageError
-from beacon.evaluation.method import Budget, Method, Network, Query, uniform_start
+from beacon.evaluation.method import Budget, Method, Network, Query
 from beacon.evaluation.records import make_record
 from beacon.io.row_store import RowStore
 from beacon.query.query_set import QuerySet
+from beacon.runner.start import random_start
 
 OnRun = Callable[[str], None]
 
@@ -32,7 +33,7 @@ def queries_of(network: Network, queries: QuerySet, seed: int) -> list[Query]:
     """The queries with the starts that belong to a seed."""
     evidences = [queries.evidence(index) for index in range(len(queries))]
     return [
-        Query(index, evidence, uniform_start(network.model, evidence, index, seed))
+        Query(index, evidence, random_start(network.model, evidence, seed))
         for index, evidence in enumerate(evidences)
     ]
 

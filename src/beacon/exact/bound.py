@@ -149,7 +149,10 @@ def relax(tables: Tables, clusters: Clusters) -> tuple[Scopes, Relaxation]:
     large, small = _scopes(tables, clusters.scopes), _scopes(tables, clusters.separators)
     table_starts, value_starts = _starts(large.sizes), _starts(small.sizes)
     cluster_of_link, separator_of_link = clusters.links.T
-    map_starts, message_starts = _starts(large.sizes[cluster_of_link]), _starts(small.sizes[separator_of_link])
+    map_starts, message_starts = (
+        _starts(large.sizes[cluster_of_link]),
+        _starts(small.sizes[separator_of_link]),
+    )
     counts = np.bincount(separator_of_link, minlength=len(small.sizes))
     ahead = _ahead(cluster_of_link, separator_of_link, len(large.sizes))
     most = int((counts * small.sizes).max(initial=0))
@@ -202,9 +205,7 @@ def _add_factors(
     alone = Scopes(np.arange(len(variables) + 1), variables, ones, np.empty(0, dtype=np.int64))
     pairs = np.column_stack([clusters.cluster_of_unary[variables], np.arange(len(variables))])
     begins = tables.unary_starts[variables].astype(np.int64)
-    add_tables(
-        tables.sizes, large, relaxation.table_starts, alone, begins, pairs, axes, into, tables.unary
-    )
+    add_tables(tables.sizes, large, relaxation.table_starts, alone, begins, pairs, axes, into, tables.unary)
 
 
 def table_scales(

@@ -46,9 +46,7 @@ def add_messages(relaxation: Relaxation, scales: NDArray[np.float64], errors: ND
 
 
 @kernel
-def top_separators(
-    relaxation: Relaxation, tops: NDArray[np.float64], errors: NDArray[np.float64]
-) -> None:
+def top_separators(relaxation: Relaxation, tops: NDArray[np.float64], errors: NDArray[np.float64]) -> None:
     """The largest value of each separator after its messages are taken away, and how far it may be off.
 
     Cost: the values of the separators for each of their links.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +14,7 @@ from beacon.model.fixed import as_fixed
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import with_implied
+from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, TargetScore
 from beacon.strategies.gls import GlsPlus
@@ -34,11 +33,12 @@ def feasible_assignments(model: GraphicalModel, seeds: list[int]) -> NDArray[np.
     found = np.where(fixed >= 0, fixed, found)
     _, zeros = floored_scores(flat, found)
 
-    def search(k: int) -> None:
-        found[k] = _find_feasible(Search(flat, fixed, strategy, seed=seeds[k]))
+    missing = np.flatnonzero(zeros).tolist()
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(search, np.flatnonzero(zeros).tolist()))
+    def search(k: int) -> None:
+        found[missing[k]] = _find_feasible(Search(flat, fixed, strategy, seed=seeds[missing[k]]))
+
+    Pool(None).each(search, len(missing), Cancelled())
     return found
 
 

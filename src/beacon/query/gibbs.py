@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -15,6 +12,7 @@ from numpy.typing import NDArray
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.sampling import GibbsSettings
+from beacon.runner.pool import Cancelled, Pool
 
 
 def run_chains(
@@ -41,8 +39,7 @@ def run_chains(
                 sweep(flat, state, scores, rng.random(len(state)), 1.0)
             samples[k] = state
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(run_chain, range(len(starts))))
+    Pool(None).each(run_chain, len(starts), Cancelled())
     return samples
 
 

@@ -54,7 +54,8 @@ class Pool:
         try:
             try:
                 for future in as_completed(list(waiting)):
-                    yield waiting.pop(future), future.result()
+                    yield waiting[future], future.result()
+                    del waiting[future]  # only now: Ctrl-C may come at any moment
             except KeyboardInterrupt:
                 if not keeps_all:
                     raise
@@ -62,7 +63,8 @@ class Pool:
                 for future, k in waiting.items():
                     yield k, future.result()
         finally:
-            cancelled.set()  # changes nothing unless somebody stopped listening
-            for future in waiting:
-                future.cancel()
-            wait(waiting)
+            if waiting:  # an error, or somebody stopped listening
+                cancelled.set()
+                for future in waiting:
+                    future.cancel()
+                wait(waiting)

@@ -198,7 +198,18 @@ class _Job(Generic[T]):
 
     @property
     def _options(self) -> dict[str, Any]:
-        return {"cancelled": self.cancelled, "on_improvement": self.on_improvement}
+        listener = None if self.on_improvement is None else self._hear
+        return {"cancelled": self.cancelled, "on_improvement": listener}
+
+    def _hear(self, search: Search) -> None:
+        """Tell the listener; Ctrl-C in there ends the search like any other."""
+        assert self.on_improvement is not None
+        try:
+            self.on_improvement(search)
+        except KeyboardInterrupt:
+            if not self.keeps_all:
+                raise
+            self.cancelled.set()
 
     def _in_threads(self, work: Callable[[int], T], count: int) -> Iterator[tuple[int, T]]:
         return self.runner.pool.as_done(work, count, self.cancelled, keeps_all=self.keeps_all)
@@ -273,5 +284,5 @@ def _effort(stops: Sequence[Stop]) -> Effort:
 
 def _batch_size(model: GraphicalModel) -> int:
     """How many searches may be alive at once."""
-    entries = 1 + model.num_entries + model.num_variables
-    return max(1, min(MAX_BATCH, BATCH_BYTES // (BYTES_PER_ENTRY * entries)))
+    entries = model.num_entries + model.num_variables
+    return max(1, min(MAX_BATCH, BATCH_BYTES // (BYTES_PER_ENTRY * max(1, entries))))

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from beacon.engine.incumbent import note_all_changed
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
@@ -28,6 +29,7 @@ def warm_up(strategy: Strategy) -> None:
         search = _small_search(strategy)
         search.run(MaxSteps(50))
         search.best_assignment  # noqa: B018 - loads its kernel
+        note_all_changed(search.core)  # a mix calls it when one arm takes over from another
         _READY.add(type(strategy))
 
 

@@ -26,6 +26,7 @@ from beacon.strategies.strategy import Strategy
 
 FADING = 0.9  # of older gains, a round
 STALLED_ROUNDS = 10  # without a gain: what was gained before no longer counts
+SHARES_A_PHASE = 20  # in the first round, where each arm has a best of its own
 SLIGHT = 1e-4  # gains of this part of the score move the shares half as far as large ones
 
 
@@ -72,6 +73,8 @@ class Mix:
     """The work at which it began."""
     phase_score: float = 0.0
     """The best score at which it began."""
+    next_share: int = 0
+    """In the first round: the work at which it next shares what it has found."""
     is_first: bool = True
     """Is this the first round?"""
     idle_rounds: int = 0
@@ -112,22 +115,31 @@ def settle_arm(model: FlatModel, arm: Arm) -> None:
 
 
 def settle_mix(model: FlatModel, core: CoreState, mix: Mix) -> None:
-    """Begin at the core's assignment: the whole stands where its first arm stands."""
-    first = mix.arms[0]
-    mix.start[:] = core.assignment
-    first.core.assignment[:] = core.assignment
-    settle_arm(model, first)
-    first.is_joined = True  # its best is that of the whole
-    core.parts[:] = first.core.parts
+    """Go on from the core's assignment, or begin there: the whole stands where the arm at work stands."""
+    arm = mix.arm
+    arm.core.assignment[:] = core.assignment
+    if mix.phase_end == 0:
+        mix.start[:] = core.assignment
+        settle_arm(model, arm)
+    else:
+        arm.strategy.settle(model, arm.core, arm.own)
+        note_all_changed(arm.core)
+        arm.core.counters[0]["num_events"] = 0
+    for name in ("score", "zeros"):
+        core.parts[name] = arm.core.parts[name]
     for name in ("fixed_score", "fixed_zeros"):
-        core.counters[0][name] = first.core.counters[0][name]
+        core.counters[0][name] = arm.core.counters[0][name]
 
 
 def run_mix(
     model: FlatModel, core: CoreState, mix: Mix, min_share: float, first_round: int, limits: Limits
 ) -> int:
     """Run the arm at work to a limit or the end of its phase, and then hand over to the next."""
+    save_all_best(core)  # before an arm moves on
     if mix.phase_end == 0:
+        _join(core, mix.arm)
+        if (mix.start != core.best).any():
+            note_all_changed(mix.arm.core)
         _begin_phase(core, mix, first_round)
     verdict = _run_arm(model, core, mix, limits)
     mix.arm.is_stalled = verdict == STALLED
@@ -144,6 +156,12 @@ def _begin_phase(core: CoreState, mix: Mix, first_round: int) -> None:
     mix.phase_work = int(counters["work"])
     mix.phase_end = mix.phase_work + int(mix.shares[mix.at] * round_work) + 1
     mix.phase_score = floored_best_of(core)
+    _plan_share(mix, mix.phase_work)
+
+
+def _plan_share(mix: Mix, work: int) -> None:
+    """An arm that has a best of its own shares it now and then: at the same steps however it is called."""
+    mix.next_share = work + 1 + (mix.phase_end - mix.phase_work) // SHARES_A_PHASE
 
 
 def _run_arm(model: FlatModel, core: CoreState, mix: Mix, limits: Limits) -> int:
@@ -151,14 +169,18 @@ def _run_arm(model: FlatModel, core: CoreState, mix: Mix, limits: Limits) -> int
     arm, counters = mix.arm, core.counters[0]
     its = arm.core.counters[0]
     steps, work, optima = int(its["steps"]), int(its["work"]), int(its["local_optima"])
+    end = mix.phase_end if arm.is_joined else min(mix.phase_end, mix.next_share)
     own_limits = Limits(
         limits.steps - int(counters["steps"]) + steps,
-        min(limits.work, mix.phase_end) - int(counters["work"]) + work,
+        min(limits.work, end) - int(counters["work"]) + work,
         limits.target,
     )
     verdict = arm.strategy.advance(model, arm.core, arm.own, own_limits)
     save_all_best(arm.core)
-    _share_best(core, arm, int(counters["steps"]) - steps)
+    if arm.is_joined or verdict != RUNNING or its["work"] - work >= end - counters["work"]:
+        _share_best(core, arm, int(counters["steps"]) - steps)
+        _plan_share(mix, end)
+    its["num_events"] = 0
     counters["steps"] += its["steps"] - steps
     counters["work"] += its["work"] - work
     counters["local_optima"] += its["local_optima"] - optima
@@ -169,11 +191,11 @@ def _run_arm(model: FlatModel, core: CoreState, mix: Mix, limits: Limits) -> int
 
 
 def _share_best(core: CoreState, arm: Arm, steps_elsewhere: int) -> None:
-    """Take what the arm has found into the best of the whole, part by part, with the events that say so."""
-    counters, its = core.counters[0], arm.core.counters[0]
-    count = int(its["num_events"])
-    its["num_events"] = 0
-    mine, whole = arm.core.parts, core.parts
+    """Take what the arm has found into the best of the whole, part by part, with the events that say so.
+
+    The best score is never added up call by call: rounding would depend on when the clock was looked at.
+    """
+    counters, its, mine, whole = core.counters[0], arm.core.counters[0], arm.core.parts, core.parts
     is_tie = mine["best_zeros"] == whole["best_zeros"]
     is_better = (mine["best_zeros"] < whole["best_zeros"]) | (
         is_tie & (mine["best_score"] > whole["best_score"] + whole["tolerance"])
@@ -182,16 +204,20 @@ def _share_best(core: CoreState, arm: Arm, steps_elsewhere: int) -> None:
         return
     taken = is_better[core.part_of] & core.is_free
     core.best[taken] = arm.core.best[taken]
-    counters["best_score"] += (mine["best_score"] - whole["best_score"])[is_better].sum()
-    counters["best_zeros"] += (mine["best_zeros"] - whole["best_zeros"])[is_better].sum()
     for name in ("best_score", "best_zeros"):
         whole[name][is_better] = mine[name][is_better]
-    counters["best_step"] = its["best_step"] + steps_elsewhere
-    events = core.events[: count if arm.is_joined else 1]
-    events[:] = arm.core.events[count - len(events) : count]
-    events["step"] += steps_elsewhere
-    if not arm.is_joined:  # its events are about a best of its own: one for all of them
-        events["score"], events["zeros"] = floored_best_of(core), counters["best_zeros"]
+    counters["best_step"] = its["best_step" if arm.is_joined else "steps"] + steps_elsewhere
+    counters["best_zeros"] = counters["fixed_zeros"] + whole["best_zeros"].sum()
+    if arm.is_joined:
+        counters["best_score"] = its["best_score"]
+        events = core.events[: int(its["num_events"])]
+        events[:] = arm.core.events[: len(events)]
+        events["step"] += steps_elsewhere
+    else:  # its events are about a best of its own: one for all of them
+        counters["best_score"] = counters["fixed_score"] + whole["best_score"].sum()
+        events = core.events[:1]
+        events["step"], events["score"] = counters["best_step"], floored_best_of(core)
+        events["zeros"] = counters["best_zeros"]
     counters["num_events"] = len(events)
 
 
@@ -258,8 +284,17 @@ def _floored(shares: NDArray[np.float64], min_share: float) -> NDArray[np.float6
     small = shares <= min_share
     left = 1.0 - min_share * np.count_nonzero(small)
     large = np.where(small, 0.0, shares)
-    floored = np.where(small, min_share, large * (left / large.sum()))
+    floored = np.where(small, min_share, large * (left / (large.sum() or 1.0)))
     return floored if (floored >= min_share - 1e-12).all() else _floored(floored, min_share)
+
+
+def _join(core: CoreState, arm: Arm) -> None:
+    """Let an arm share the best of the whole. Cost: the number of variables."""
+    arm.is_joined = True
+    arm.core.best[:] = core.best
+    for name in ("best_score", "best_zeros"):
+        arm.core.counters[0][name] = core.counters[0][name]
+        arm.core.parts[name] = core.parts[name]
 
 
 def _enter(model: FlatModel, core: CoreState, mix: Mix) -> None:
@@ -269,11 +304,7 @@ def _enter(model: FlatModel, core: CoreState, mix: Mix) -> None:
     """
     arm, counters = mix.arm, core.counters[0]
     its, has_news = arm.core.counters[0], floored_best_of(core) > arm.left_at
-    arm.is_joined = True
-    arm.core.best[:] = core.best
-    for name in ("best_score", "best_zeros"):
-        its[name] = counters[name]
-        arm.core.parts[name] = core.parts[name]
+    _join(core, arm)
     since_best = int(counters["steps"] - counters["best_step"])
     if has_news:  # patience counts from the last new best, whoever found it
         its["best_step"] = max(int(its["best_step"]), int(its["steps"]) - since_best)

@@ -1,4 +1,4 @@
-"""The front door: one query, many queries, interruptions."""
+"""The front door without a guide: one query, many queries, interruptions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.engine.helpers import small_models, some_evidence
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 MODELS = small_models()
 GRID = families.ising_grid(rows=8, columns=8, wrap=True, seed=2)
 QUERIES = [some_evidence(GRID, 6, seed) for seed in range(6)]
