@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.relaxation import CLUSTER, MAP, MESSAGE, Relaxation
+from beacon.exact.relaxation import CLUSTER, Relaxation
+from beacon.exact.subtables import LARGE, SMALL, Subtables, add_small
 from beacon.jit import inlined, kernel
 
 ROUNDING = 2.0**-52
-"""Twice the largest relative error of one operation: the other half covers the error of the error's own sum."""
+"""Twice the largest relative error of one operation: half of it covers the error of the error's own sum."""
 
 
 @inlined
@@ -24,25 +25,55 @@ def _largest_finite(numbers: NDArray[np.float64], begin: int, end: int) -> float
 
 
 @kernel
-def add_messages(relaxation: Relaxation, scales: NDArray[np.float64], errors: NDArray[np.float64]) -> None:
-    """Make the moved tables anew from the clusters' own tables and the messages, without old rounding.
+def add_factors(
+    relaxation: Relaxation,
+    owners: Subtables,
+    starts: NDArray[np.int64],
+    table: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    errors: NDArray[np.float64],
+) -> None:
+    """Begin the moved tables anew with the sums of the clusters' factors.
 
-    ``scales`` has the largest finite absolute value of each cluster's own table and ``errors`` how far it may
-    be off; they get those of the moved tables. Each addition is off by at most half of ROUNDING times the sum
-    of the absolute values added. Cost: the entries of a cluster for each of its links.
+    ``scales`` gets the largest absolute value that an entry of a cluster can have, ``errors`` how far it may
+    be off: each addition is off by at most half of ROUNDING times that. Cost: the entries of a cluster for
+    each of its factors.
     """
-    for entry in range(len(relaxation.tables)):
-        relaxation.moved[entry] = relaxation.tables[entry]
+    for cluster in range(len(scales)):
+        scales[cluster] = 0.0
+        errors[cluster] = 0.0
+    for entry in range(len(relaxation.moved)):
+        relaxation.moved[entry] = 0.0
+    for pair in range(len(owners.pairs)):
+        cluster, factor = owners.pairs[pair, LARGE], owners.pairs[pair, SMALL]
+        begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
+        add_small(owners, pair, relaxation.digits, relaxation.moved, begin, end, table, starts[factor])
+        scales[cluster] += _largest_finite(table, starts[factor], starts[factor + 1])
+        errors[cluster] += ROUNDING * scales[cluster]
+
+
+@kernel
+def add_messages(relaxation: Relaxation, scales: NDArray[np.float64], errors: NDArray[np.float64]) -> None:
+    """Add all messages to tables that have none. Cost: the entries of a cluster for each of its links."""
     for separator in range(len(relaxation.link_starts) - 1):
         size = relaxation.value_starts[separator + 1] - relaxation.value_starts[separator]
         for link in range(relaxation.link_starts[separator], relaxation.link_starts[separator + 1]):
-            cluster, into = relaxation.links[link, CLUSTER], relaxation.links[link, MAP]
-            message = relaxation.links[link, MESSAGE]
+            cluster, message = relaxation.links.pairs[link, CLUSTER], relaxation.message_starts[link]
             begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
-            for k in range(end - begin):
-                relaxation.moved[begin + k] += relaxation.messages[message + relaxation.maps[into + k]]
-            scales[cluster] += _largest_finite(relaxation.messages, message, message + size)
+            messages, moved = relaxation.messages, relaxation.moved
+            add_small(relaxation.links, link, relaxation.digits, moved, begin, end, messages, message)
+            scales[cluster] += _largest_finite(messages, message, message + size)
             errors[cluster] += ROUNDING * scales[cluster]
+
+
+@kernel
+def top_clusters(relaxation: Relaxation, tops: NDArray[np.float64]) -> None:
+    """The largest moved entry of each cluster. Cost: all entries."""
+    for cluster in range(len(tops)):
+        top = -np.inf
+        for entry in range(relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]):
+            top = max(top, relaxation.moved[entry])
+        tops[cluster] = top
 
 
 @kernel
@@ -56,7 +87,7 @@ def top_separators(relaxation: Relaxation, tops: NDArray[np.float64], errors: ND
         first, last = relaxation.link_starts[separator], relaxation.link_starts[separator + 1]
         scale, error = _largest_finite(relaxation.values, start, end), 0.0
         for link in range(first, last):
-            message = relaxation.links[link, MESSAGE]
+            message = relaxation.message_starts[link]
             scale += _largest_finite(relaxation.messages, message, message + end - start)
             error += ROUNDING * scale
         tops[separator] = -np.inf
@@ -65,18 +96,8 @@ def top_separators(relaxation: Relaxation, tops: NDArray[np.float64], errors: ND
             if relaxation.values[start + value] > -np.inf:
                 total = relaxation.values[start + value]
                 for link in range(first, last):
-                    total -= relaxation.messages[relaxation.links[link, MESSAGE] + value]
+                    total -= relaxation.messages[relaxation.message_starts[link] + value]
                 tops[separator] = max(tops[separator], total)
-
-
-@kernel
-def top_clusters(relaxation: Relaxation, tops: NDArray[np.float64]) -> None:
-    """The largest moved entry of each cluster. Cost: all entries."""
-    for cluster in range(len(tops)):
-        top = -np.inf
-        for entry in range(relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]):
-            top = max(top, relaxation.moved[entry])
-        tops[cluster] = top
 
 
 @kernel

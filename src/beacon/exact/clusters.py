@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.exact.relaxation import BACKWARD, FORWARD
 from beacon.reduce.tables import ALIVE, FACTORS, VARIABLE, Tables
 
 Scope = frozenset[int]
@@ -26,12 +27,16 @@ class Clusters:
     """Starts and variables of the separators' scopes."""
     links: NDArray[np.int64]
     """[links, 2] cluster and separator, by separator."""
+    ahead: NDArray[np.int8]
+    """[links] does the cluster get a share in a forward pass (FORWARD), in a backward one (BACKWARD)?"""
     order: NDArray[np.int32]
     """The variables in the order in which an assignment is decoded."""
     readers: tuple[NDArray[np.int64], NDArray[np.int64]]
     """For each variable of ``order``, starts and numbers of the clusters that its value is chosen by."""
     cluster_of_unary: NDArray[np.int64] | None = None
     """The cluster of each variable's own values; None where the separators have them."""
+    num_entries: int = 0
+    """Entries of all clusters and separators, the latter once for each link."""
 
 
 def living_factors(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
@@ -61,9 +66,26 @@ def single_factors(tables: Tables, variables: NDArray[np.int32]) -> Clusters:
         cluster_of_factor=np.arange(len(factors)),
         separators=(np.arange(len(variables) + 1), variables),
         links=links,
+        ahead=_ahead(links[:, 0], links[:, 1], len(factors)),
         order=variables,
         readers=(link_starts, links[:, 0].copy()),
     )
+
+
+def _ahead(clusters: NDArray[np.int64], separators: NDArray[np.int64], num_clusters: int) -> NDArray[np.int8]:
+    """Clusters with a later separator get a share in a forward pass, those with an earlier one backwards.
+
+    Where no cluster has a later separator, the last one gets all, so that the end of a tree knows the rest.
+    """
+    first = np.full(num_clusters, np.iinfo(np.int64).max)
+    last = np.full(num_clusters, -1)
+    np.minimum.at(first, clusters, separators)
+    np.maximum.at(last, clusters, separators)
+    is_later, is_earlier = separators < last[clusters], separators > first[clusters]
+    is_last = np.diff(separators, append=-1) != 0
+    has_later = np.bincount(separators, is_later)[separators] > 0 if len(separators) else is_later
+    gets_forward = is_later | (is_last & ~has_later)
+    return np.add(FORWARD * gets_forward, BACKWARD * is_earlier, dtype=np.int8, casting="unsafe")
 
 
 @dataclass
@@ -116,16 +138,19 @@ class _Joiner:
             self._put(_Item(scope, factor=factor))
         for variable in self.order:
             self._join_bucket(variable)
-        links = np.array(self.links, dtype=np.int64).reshape(-1, 2)
+        links = np.array(sorted(self.links, key=lambda link: link[1]), dtype=np.int64).reshape(-1, 2)
         return Clusters(
             factors=self.factors,
             scopes=self._flat(self.cluster_scopes),
             cluster_of_factor=self.cluster_of_factor,
             separators=self._flat(self.separator_scopes),
-            links=links[np.argsort(links[:, 1], kind="stable")],
+            links=links,
+            ahead=_ahead(links[:, 0], links[:, 1], len(self.cluster_scopes)),
             order=np.array(self.order[::-1], dtype=np.int32),
             readers=_flat_lists(self.readers[::-1]),
             cluster_of_unary=self.cluster_of_unary,
+            num_entries=sum(map(self._entries, self.cluster_scopes))
+            + sum(self._entries(self.separator_scopes[separator]) for _, separator in self.links),
         )
 
     def _put(self, item: _Item) -> None:

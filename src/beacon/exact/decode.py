@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.index_maps import Scopes
+from beacon.exact.subtables import Scopes
 from beacon.jit import inlined, kernel
 
 

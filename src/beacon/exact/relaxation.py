@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.exact.subtables import Subtables, add_small, keep_largest
 from beacon.jit import inlined, kernel
 
-CLUSTER, MAP, MESSAGE, AHEAD = 0, 1, 2, 3  # columns of ``links``
-FORWARD, BACKWARD = 1, 2  # bits of AHEAD: the cluster has a later, an earlier separator
+CLUSTER, SEPARATOR = 0, 1  # columns of ``links.pairs``
+FORWARD, BACKWARD = 1, 2  # bits of ``ahead``
 
 
 class Relaxation(NamedTuple):
@@ -23,59 +24,63 @@ class Relaxation(NamedTuple):
 
     table_starts: NDArray[np.int64]
     """[clusters + 1] first entry of each cluster."""
-    tables: NDArray[np.float64]
-    """[entries] the clusters' own tables; zeros are -inf."""
     moved: NDArray[np.float64]
-    """[entries] the same with all messages added."""
+    """[entries] the clusters' tables with all messages added; zeros are -inf."""
     value_starts: NDArray[np.int64]
     """[separators + 1] first value of each separator; a value is a joint one of its variables."""
     values: NDArray[np.float64]
     """[values] the separators' own tables; -inf where it is proved that the value is not needed."""
     link_starts: NDArray[np.int64]
     """[separators + 1] first link of each separator."""
-    links: NDArray[np.int64]
-    """[links, 4] cluster, start in ``maps``, start in ``messages``, which directions lie ahead."""
-    maps: NDArray[np.int32]
-    """For each link and entry of its cluster, the separator's value there."""
+    links: Subtables
+    """A pair of cluster and separator for each link."""
+    ahead: NDArray[np.int8]
+    """[links] FORWARD if the cluster gets a share in a forward pass, BACKWARD in a backward one, or both."""
+    message_starts: NDArray[np.int64]
+    """[links] where a link's messages begin, one for each value of the separator."""
     messages: NDArray[np.float64]
-    """For each link and value of its separator, what the cluster has got from the separator."""
+    """What each link's cluster has got from the separator."""
     margins: NDArray[np.float64]
     """Room for the margins of one separator's links."""
     sums: NDArray[np.float64]
     """Room for one separator's values."""
+    digits: NDArray[np.int64]
+    """Room for a place in a table."""
 
 
 @inlined
 def _take_margins(relaxation: Relaxation, link: int, size: int, at: int) -> None:
-    """The largest entry of a cluster for each value of a separator, and its sum. Cost: the cluster's entries."""
-    margins, sums = relaxation.margins, relaxation.sums
-    cluster, into = relaxation.links[link, CLUSTER], relaxation.links[link, MAP]
+    """The largest entry of a cluster for each value of a separator, added to its sums."""
+    margins, cluster = relaxation.margins, relaxation.links.pairs[link, CLUSTER]
     for value in range(size):
         margins[at + value] = -np.inf
     begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
-    for k in range(end - begin):
-        value = at + relaxation.maps[into + k]
-        margins[value] = max(margins[value], relaxation.moved[begin + k])
+    keep_largest(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, margins, at)
     for value in range(size):
-        sums[value] += margins[at + value]
+        relaxation.sums[value] += margins[at + value]
 
 
 @inlined
-def _share_of(relaxation: Relaxation, separator: int) -> float:
-    """The part of a separator's sum that goes to each cluster ahead."""
+def _share_of(relaxation: Relaxation, first: int, last: int, direction: int) -> float:
+    """The part of a separator's sum that goes to each cluster ahead.
+
+    Between two clusters all of it moves on, so that a tree is exact after one pass. Among more, shares are
+    the same in both directions: what clusters agree on is then not torn apart on the way back.
+    """
     forward, backward = 0, 0
-    for link in range(relaxation.link_starts[separator], relaxation.link_starts[separator + 1]):
-        forward += relaxation.links[link, AHEAD] & FORWARD
-        backward += relaxation.links[link, AHEAD] >> 1
+    for link in range(first, last):
+        forward += relaxation.ahead[link] & FORWARD
+        backward += relaxation.ahead[link] >> 1
+    if last - first == 2:
+        return 1.0 / max(forward if direction == FORWARD else backward, 1)
     return 1.0 / max(forward, backward, 1)
 
 
 @inlined
 def _give_back(relaxation: Relaxation, link: int, size: int, at: int, share: float) -> None:
-    """Replace a cluster's margin by a share of the sum. Cost: the cluster's entries."""
-    margins, sums = relaxation.margins, relaxation.sums
-    cluster, into = relaxation.links[link, CLUSTER], relaxation.links[link, MAP]
-    message = relaxation.links[link, MESSAGE]
+    """Replace a cluster's margin by a share of the sum."""
+    margins, sums, cluster = relaxation.margins, relaxation.sums, relaxation.links.pairs[link, CLUSTER]
+    message = relaxation.message_starts[link]
     for value in range(size):
         if sums[value] == -np.inf:  # no assignment of non-zero probability has it
             margins[at + value] = -np.inf
@@ -83,20 +88,19 @@ def _give_back(relaxation: Relaxation, link: int, size: int, at: int, share: flo
             margins[at + value] = share * sums[value] - margins[at + value]
         relaxation.messages[message + value] += margins[at + value]
     begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
-    for k in range(end - begin):
-        relaxation.moved[begin + k] += margins[at + relaxation.maps[into + k]]
+    add_small(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, margins, at)
 
 
 @inlined
 def _visit(relaxation: Relaxation, separator: int, direction: int) -> None:
     """Gather what the clusters of a separator say and hand it on to those ahead."""
-    start, size = relaxation.value_starts[separator], 0
-    size = relaxation.value_starts[separator + 1] - start
+    start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
     first, last = relaxation.link_starts[separator], relaxation.link_starts[separator + 1]
+    size = end - start
     for value in range(size):
         relaxation.sums[value] = relaxation.values[start + value]
     for link in range(first, last):
-        message = relaxation.links[link, MESSAGE]
+        message = relaxation.message_starts[link]
         for value in range(size):
             if relaxation.sums[value] > -np.inf:  # a value that is out has messages of -inf
                 relaxation.sums[value] -= relaxation.messages[message + value]
@@ -105,9 +109,9 @@ def _visit(relaxation: Relaxation, separator: int, direction: int) -> None:
     for value in range(size):
         if relaxation.sums[value] == -np.inf:
             relaxation.values[start + value] = -np.inf
-    share = _share_of(relaxation, separator)
+    share = _share_of(relaxation, first, last, direction)
     for link in range(first, last):
-        is_ahead = relaxation.links[link, AHEAD] & direction
+        is_ahead = relaxation.ahead[link] & direction
         _give_back(relaxation, link, size, (link - first) * size, share if is_ahead else 0.0)
 
 

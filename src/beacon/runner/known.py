@@ -26,7 +26,8 @@ from beacon.reduce.query import reduce_query
 from beacon.runner.result import Outcome
 from beacon.runner.trace import Trace
 
-ELIMINATION_SHARE = 0.25  # of the time limit
+WHOLE_SHARE = 0.5  # of the time limit, for an elimination that leaves nothing to search
+PART_SHARE = 0.25  # for one that does
 OVERHEAD_SHARE = 0.05  # each, at most, for reducing, for ordering and for the bound
 MAX_BOUND_SECONDS = 1.0
 ENTRIES_PER_SECOND = 1e8  # that elimination sums
@@ -51,8 +52,13 @@ class Effort(NamedTuple):
 
     @property
     def max_work(self) -> float:
-        """Entries that elimination may sum."""
-        return ELIMINATION_SHARE * self.seconds * ENTRIES_PER_SECOND
+        """Entries that the elimination of a whole query may sum."""
+        return WHOLE_SHARE * self.seconds * ENTRIES_PER_SECOND
+
+    @property
+    def max_work_of_parts(self) -> float:
+        """Entries that the elimination of some parts may sum, where others are searched."""
+        return PART_SHARE * self.seconds * ENTRIES_PER_SECOND
 
     def pays_to_reduce(self, model: FlatModel) -> bool:
         """Is reducing the query cheap against the time limit?"""
@@ -161,14 +167,16 @@ def know(model: FlatModel, evidence: dict[int, int], effort: Effort, seed: int) 
     max_entries = min(MAX_ENTRIES, 1.5 * effort.max_work)  # no table is larger than what it takes to sum it
     max_order_work = min(MAX_WORK, 1e9 * OVERHEAD_SHARE * effort.seconds)
     prospect = plan(reduced, seed, max_entries, max_order_work)
-    return Known(given, solve_parts(reduced, prospect, _cheap_parts(prospect, effort.max_work), seed))
+    return Known(given, solve_parts(reduced, prospect, _cheap_parts(prospect, effort), seed))
 
 
-def _cheap_parts(prospect: Plan, max_work: float) -> NDArray[np.bool_]:
-    """[parts] those whose work is within the limit together: the cheapest first."""
+def _cheap_parts(prospect: Plan, effort: Effort) -> NDArray[np.bool_]:
+    """[parts] all if they are cheap together, else those that are: the cheapest first."""
+    if prospect.work.sum() <= effort.max_work:
+        return np.ones(len(prospect.work), dtype=np.bool_)
     ranking = np.argsort(prospect.work, kind="stable")
     is_cheap = np.zeros(len(ranking), dtype=np.bool_)
-    is_cheap[ranking] = np.cumsum(prospect.work[ranking]) <= max_work
+    is_cheap[ranking] = np.cumsum(prospect.work[ranking]) <= effort.max_work_of_parts
     return is_cheap
 
 
