@@ -33,6 +33,7 @@ MAX_BOUND_SECONDS = 1.0
 ENTRIES_PER_SECOND = 1e8  # that elimination sums
 REDUCE_SECONDS = 3e-8  # for each table entry of the model
 BOUND_SECONDS = 2e-7  # for each table entry of what is left: to set it up, and the first passes
+SECONDS_PER_ENTRY = 5e-8  # of the clusters that a bound may go on to
 DEFAULT_SECONDS = 1.0  # what a query without a time limit may take as far as tables go
 DEFAULT_PASSES = 20  # of messages, where there is no time limit
 
@@ -113,7 +114,7 @@ class Known:
         began, entries = perf_counter(), int(self.solved.tables.counts[2])
         if effort.is_timed and BOUND_SECONDS * entries > seconds:
             return self
-        found = bound(self.solved)
+        found = bound(self.solved, self.solved.seed, int(min(MAX_ENTRIES, seconds / SECONDS_PER_ENTRY)))
         if effort.is_timed:
             found.run(seconds=seconds - (perf_counter() - began))
         else:
