@@ -1,6 +1,6 @@
 """What the fallback is worth, and what it costs: all moves as candidates, from random starts.
 
-RUN/NETWORK holds queries.parquet and fast.guide, as ``benchmarks/reproduce.py`` leaves them. The guide is
+RUN/NETWORK holds queries.parquet and fast.guide, made by ``beacon queries`` and ``train``. The guide is
 scored once; a *misled* one is sure of the best assignment of another query. No propagation. Mean best floored
 score after so many steps on the test queries, and the number of queries whose best still has zero factors.
 """
@@ -18,15 +18,24 @@ from beacon.formats import read_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.trivial import OracleGuide
 from beacon.guided.guidance import Guidance
+from beacon.guided.guide import Guide
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 from beacon.runner.batch import SearchBatch
-from beacon.runner.scored import given_starts, guided_start
+from beacon.runner.scored import ScoredStarts, given_starts
 from beacon.runner.stop import MaxSteps
 from beacon.runner.trace import Trace
 
 MODELS = ("Promedas_60", "or_chain_89.fg", "BN_30", "pedigree18", "grid20x20.f5.wrap")
 STEPS = (500, 1000, 2000, 4000, 16000)
+
+
+def scores_of(
+    model: GraphicalModel, evidences: list[dict[int, int]], guide: Guide, given: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """What a guide says of the given starts."""
+    return ScoredStarts.ask(model, compile_model(model), evidences, guide, list(given), 0).scores
 
 
 def misled_scores(
@@ -36,7 +45,7 @@ def misled_scores(
     batch = SearchBatch(model, evidences, "gls+")
     batch.run_until(MaxSteps(STEPS[-1]))
     wrong = np.roll(batch.best_assignments, 1, axis=0)
-    return guided_start(model, evidences, OracleGuide(model, wrong), given)[1]
+    return scores_of(model, evidences, OracleGuide(model, wrong), given)
 
 
 def cell(traces: list[Trace], steps: int) -> str:
@@ -52,8 +61,8 @@ def measure(name: str, arguments: Any) -> None:
     model, folder = read_model(arguments.data / "paper" / f"{name}.uai.xz"), arguments.run / name
     test = QuerySet.load(folder / "queries.parquet", model).split("test")
     evidences = [test.evidence(k) for k in range(min(arguments.queries, len(test)))]
-    given = given_starts(model, evidences, "random", arguments.seed)
-    fast = guided_start(model, evidences, load_guide(folder / "fast.guide", model), given)[1]
+    given = given_starts(model, evidences, [None] * len(evidences), arguments.seed)
+    fast = scores_of(model, evidences, load_guide(folder / "fast.guide", model), given)
     rows = [("none", None, 0.0, False)]
     for kind, scores in {"fast": fast, "misled": misled_scores(model, evidences, given)}.items():
         rows += [(kind, scores, weight, back) for weight in arguments.weights for back in (False, True)]

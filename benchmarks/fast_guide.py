@@ -15,18 +15,19 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from beacon.learn.fast_settings import FastSettings
-from beacon.learn.fast_training import Examples, measured, train_fast
 from common import options
 from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guide.trivial import FrequencyGuide
 from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.learn.fast import Examples, measured, train_fast
+from beacon.learn.train import FastSettings
 from beacon.learn.trajectories import Trajectories
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
-from beacon.runner.scored import given_starts, guided_start
+from beacon.runner.scored import ScoredStarts
 from beacon.runner.start import Start
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve_many
@@ -115,8 +116,10 @@ def measure(name: str, model: GraphicalModel, arguments: Any) -> list[dict[str, 
         for propagate in (False, True):
             first: Start = "random"
             if guide is not None:
-                given = given_starts(model, evidences, "random", arguments.seed)
-                first = guided_start(model, evidences, guide, given)[0]
+                starts = [None] * len(evidences)
+                first = ScoredStarts.ask(
+                    model, compile_model(model), evidences, guide, starts, arguments.seed
+                ).starts
             scores = curve(model, evidences, first, propagate)
             rows.append({**facts, "propagate": propagate, "scores": scores.tolist()})
     rows[-1] |= {"train_seconds": train_seconds, "train_queries": len(train.references)}

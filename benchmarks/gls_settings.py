@@ -14,7 +14,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from beacon.strategies.gls.penalty_weight import default_penalty_weight
 from common import load, options
 
 from beacon.model.flat import compile_model
@@ -24,7 +23,7 @@ from beacon.runner.batch import SearchBatch
 from beacon.runner.result import Result
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve
-from beacon.strategies.gls import GlsPlus
+from beacon.strategies.gls import GlsPlus, default_penalty_weight
 
 MODELS = (
     "BN_30",

@@ -9,25 +9,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import SearchState
+from beacon.engine.core import CoreState
+from beacon.engine.flip import Utilities
 from beacon.engine.limits import EPSILON, Limits
 from beacon.engine.max_tree import LOWEST, tree_top
+from beacon.guided.advance import NO_PENALTIES
 from beacon.guided.guidance import GuidanceConstants
-from beacon.guided.kernel import _restart, run_guided
+from beacon.guided.kernel import _restart, run_guided_gls, run_guided_greedy
 from beacon.guided.state import COUNTERS, GuideState, build_guide
 from beacon.guided.use import GuideUse
-from beacon.jit import kernel
+from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.search import Search
-from beacon.strategies.gls.kernel import GlsConstants, leave_optimum
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.gls.kernel import GlsConstants, GlsState, leave_optimum
 from beacon.strategies.greedy import MAX_IDLE_RESTARTS
-from beacon.strategies.strategy import GlsPlus, Strategy
+from beacon.strategies.strategy import Strategy
 
 MIN_SHARE, FEW = 0.6, 96  # states are scored together if their numbers of candidates are alike, or small
 SHARES = 8  # of the searches, each advanced by a call of its own; calls cost more than steps
@@ -69,23 +72,16 @@ class Lockstep:
     ) -> None:
         self.flat, strategy = flat, strategy.fitted(flat)
 
-        def begun(query: int) -> SearchState:
+        def begun(query: int) -> Search:
             fixed = fixed_values(flat, evidences[query], None, False)
-            return Search(flat, fixed, strategy, starts[query], seed).state
+            return Search(flat, fixed, strategy, starts[query], seed)
 
         with ThreadPoolExecutor(THREADS) as pool:
-            states = list(pool.map(begun, range(len(evidences))))
-        repeats = len(uses)
-        fields = {}
-        for name in SearchState._fields:
-            own = [getattr(state, name) for state in states]
-            if name == "trees":
-                fields[name] = own[0]
-            elif name == "parts":
-                fields[name] = np.concatenate(own * repeats)
-            else:
-                fields[name] = np.concatenate([np.stack(own)] * repeats)
-        self.stack = SearchState(**fields)
+            searches = list(pool.map(begun, range(len(evidences))))
+        states, repeats = [search.core for search in searches], len(uses)
+        self.stack = _stacked(states, repeats)
+        is_gls = isinstance(strategy, GlsPlus)
+        self.gls = _stacked([search.own for search in searches], repeats) if is_gls else None
         self.part_starts = np.cumsum([0, *[len(state.parts) for state in states] * repeats])
         count = repeats * len(states)
         self.observed = np.concatenate([[_observed(evidence, flat) for evidence in evidences]] * repeats)
@@ -103,9 +99,7 @@ class Lockstep:
             np.array([number.improving_only for number in numbers]),
             np.array([number.stall for number in numbers]),
         )
-        self.constants = (
-            strategy if isinstance(strategy, GlsPlus) else GlsPlus(penalty_weight=1.0)
-        ).constants(flat)
+        self.constants = (strategy if isinstance(strategy, GlsPlus) else NO_PENALTIES).constants(flat)
         self.candidates = Candidates(
             np.zeros((count, moves), np.int32),
             np.zeros(count, np.int32),
@@ -138,6 +132,7 @@ class Lockstep:
                 self.flat,
                 self.stack,
                 self.part_starts,
+                self.gls,
                 self.guides,
                 self.rules,
                 self.constants,
@@ -199,93 +194,113 @@ def _observed(evidence: dict[int, int], flat: FlatModel) -> NDArray[np.bool_]:
     return observed
 
 
-@kernel
-def _state_of(stack: SearchState, part_starts: NDArray[np.int64], row: int) -> SearchState:
+def _stacked(states: Sequence[Any], repeats: int) -> Any:
+    """The states of all searches in one: arrays with a row for each, parts one after another."""
+    fields = {}
+    for name in states[0]._fields:
+        own = [getattr(state, name) for state in states]
+        if isinstance(own[0], tuple):
+            fields[name] = _stacked(own, repeats)
+        elif name == "parts":
+            fields[name] = np.concatenate(own * repeats)
+        else:
+            fields[name] = np.concatenate([np.stack(own)] * repeats)
+    return type(states[0])(**fields)
+
+
+@inlined
+def _core_of(stack: CoreState, part_starts: NDArray[np.int64], row: int) -> CoreState:
     """One search of the stack."""
-    return SearchState(
+    return CoreState(
         stack.counters[row],
         stack.rng[row],
         stack.assignment[row],
         stack.is_free[row],
-        stack.parts[part_starts[row] : part_starts[row + 1]],
         stack.part_of[row],
-        stack.entries[row],
         stack.tops[row],
-        stack.local_scores[row],
-        stack.gains[row],
-        stack.gain_levels[row],
-        stack.penalised_table[row],
-        stack.penalties[row],
-        stack.utilities[row],
-        stack.factor_utilities[row],
-        stack.utility_levels[row],
-        stack.tied_factors[row],
-        stack.touched[row],
-        stack.stamps[row],
+        stack.parts[part_starts[row] : part_starts[row + 1]],
         stack.best[row],
         stack.changed[row],
         stack.is_changed[row],
-        stack.event_steps[row],
-        stack.event_scores[row],
-        stack.event_zeros[row],
-        stack.trees,
-        stack.arms[row],
-        stack.arm_assignments[row],
+        stack.events[row],
+        stack.entries[row],
+        stack.table[row],
+        stack.local_scores[row],
+        stack.gains[row],
+        stack.gain_levels[row],
+        stack.touched[row],
+        stack.stamps[row],
     )
 
 
-@kernel
+@inlined
+def _gls_of(stack: GlsState, row: int) -> GlsState:
+    utilities = Utilities(
+        stack.utilities.of_entries[row], stack.utilities.tree[row], stack.utilities.levels[row]
+    )
+    return GlsState(
+        stack.next_harvest[row], stack.penalties[row], utilities, stack.tied_factors[row], stack.cluster[row]
+    )
+
+
+@inlined
 def _guide_of(guides: GuideState, row: int) -> GuideState:
     return GuideState(
         guides.counters[row], guides.scores[row], guides.losses[row], guides.worths[row], guides.ties[row]
     )
 
 
-@kernel
+@inlined
+def _guidance_of(rules: Rules, row: int) -> GuidanceConstants:
+    return GuidanceConstants(rules.weights[row], rules.improving[row], rules.stalls[row], False, True)
+
+
+@inlined
 def _list_candidates(
-    model: FlatModel, state: SearchState, improving: bool, candidates: Candidates, row: int
+    model: FlatModel, core: CoreState, improving: bool, candidates: Candidates, row: int
 ) -> None:
     """List the moves that a search chooses among at its next step."""
     count, lowest = 0, EPSILON if improving else LOWEST
-    for variable in range(len(state.assignment)):
-        if state.is_free[variable] and state.gains[variable] > lowest:
-            first, current = model.move_starts[variable], state.assignment[variable]
+    for variable in range(len(core.assignment)):
+        if core.is_free[variable] and core.gains[variable] > lowest:
+            first, current = model.move_starts[variable], core.assignment[variable]
             for value in range(model.domain_sizes[variable]):
-                gain = state.local_scores[first + value] - state.local_scores[first + current]
+                gain = core.local_scores[first + value] - core.local_scores[first + current]
                 if value != current and gain > lowest:
                     candidates.moves[row, count] = first + value
                     count += 1
     candidates.counts[row] = count
 
 
-@kernel
+@called
 def _settle(
     model: FlatModel,
-    state: SearchState,
+    core: CoreState,
+    gls: GlsState | None,
     guide: GuideState,
     guidance: GuidanceConstants,
     constants: GlsConstants,
 ) -> None:
     """Penalise or restart until some move gains, as the strategy does at its local optima."""
-    penalising = len(state.penalties) > 0
-    while tree_top(state.gains, state.gain_levels) <= EPSILON:
-        if penalising:
-            if leave_optimum(model, state, constants) == 0:
+    while tree_top(core.gains, core.gain_levels) <= EPSILON:
+        if gls is not None:
+            if leave_optimum(model, core, gls, constants) == 0:
                 return
         else:
-            state.counters[0]["local_optima"] += 1
-            state.counters[0]["idle_restarts"] += 1
-            if state.counters[0]["idle_restarts"] > MAX_IDLE_RESTARTS:
+            core.counters[0]["local_optima"] += 1
+            guide.counters[0]["idle_restarts"] += 1
+            if guide.counters[0]["idle_restarts"] > MAX_IDLE_RESTARTS:
                 return
-            _restart(model, state, guide, guidance, constants)
-    state.counters[0]["num_events"] = 0
+            _restart(model, core, gls, guide, guidance, constants)
+    core.counters[0]["num_events"] = 0
 
 
 @kernel
 def prepare(
     model: FlatModel,
-    stack: SearchState,
+    stack: CoreState,
     part_starts: NDArray[np.int64],
+    own: GlsState | None,
     guides: GuideState,
     rules: Rules,
     constants: GlsConstants,
@@ -295,17 +310,20 @@ def prepare(
 ) -> None:
     """List the first candidates of some searches."""
     for row in range(first, last):
-        state, guide = _state_of(stack, part_starts, row), _guide_of(guides, row)
-        guidance = GuidanceConstants(rules.weights[row], rules.improving[row], rules.stalls[row], False, True)
-        _settle(model, state, guide, guidance, constants)
-        _list_candidates(model, state, rules.improving[row], candidates, row)
+        core, guide = _core_of(stack, part_starts, row), _guide_of(guides, row)
+        if own is not None:
+            _settle(model, core, _gls_of(own, row), guide, _guidance_of(rules, row), constants)
+        else:
+            _settle(model, core, None, guide, _guidance_of(rules, row), constants)
+        _list_candidates(model, core, rules.improving[row], candidates, row)
 
 
 @kernel
 def advance(
     model: FlatModel,
-    stack: SearchState,
+    stack: CoreState,
     part_starts: NDArray[np.int64],
+    own: GlsState | None,
     guides: GuideState,
     rules: Rules,
     constants: GlsConstants,
@@ -317,14 +335,19 @@ def advance(
     """Make one step of some searches, and list what they choose among at the next."""
     limits = Limits(step, 1 << 62, np.inf)
     for row in range(first, last):
-        state, guide = _state_of(stack, part_starts, row), _guide_of(guides, row)
-        guidance = GuidanceConstants(rules.weights[row], rules.improving[row], rules.stalls[row], False, True)
+        core, guide = _core_of(stack, part_starts, row), _guide_of(guides, row)
+        guidance = _guidance_of(rules, row)
         for k in range(candidates.counts[row]):
             guide.scores[candidates.moves[row, k]] = candidates.scores[row, k]
-        build_guide(model, state, guide, guidance)
-        run_guided(model, state, guide, guidance, constants, limits)
-        _settle(model, state, guide, guidance, constants)
-        if state.counters[0]["steps"] == step:
-            _list_candidates(model, state, rules.improving[row], candidates, row)
+        build_guide(model, core, guide, guidance)
+        if own is not None:
+            gls = _gls_of(own, row)
+            run_guided_gls(model, core, gls, constants, guide, guidance, limits)
+            _settle(model, core, gls, guide, guidance, constants)
+        else:
+            run_guided_greedy(model, core, constants, guide, guidance, limits)
+            _settle(model, core, None, guide, guidance, constants)
+        if core.counters[0]["steps"] == step:
+            _list_candidates(model, core, rules.improving[row], candidates, row)
         else:  # proved optimal, or nothing left to do
             candidates.counts[row] = 0

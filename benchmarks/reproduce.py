@@ -220,6 +220,7 @@ def guided(
     shop: Shop, uses: dict[str, list[Any]], split: str, count: int | None, marks: Sequence[int]
 ) -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.int64]], dict[str, Any]]:
     """[uses, queries, marks] best scores and zero factors of every strategy, every step scored."""
+    import torch  # noqa: PLC0415
     from benchmarks.lockstep import Lockstep, run_together  # noqa: PLC0415
 
     from beacon.guide.device import autocast  # noqa: PLC0415
@@ -239,6 +240,9 @@ def guided(
         for drift, group in zip(drifts, groups, strict=True):
             drift.note(group.assignments, step)
 
+    torch.backends.cuda.enable_cudnn_sdp(
+        False
+    )  # it plans anew for every shape, and shapes vary with the step
     began = perf_counter()
     with autocast(shop.guide.device):  # once, so that weights are cast once
         found = run_together(groups, shop.guide.score_moves, marks, watch if split == "test" else None)

@@ -1,268 +1,267 @@
-"""Tables of what ``benchmarks/reproduce.py`` left in RUN: Markdown on stdout, the numbers as CSV in --out.
+"""The tables of docs/reproduction.md and docs/training.md, made from results/ alone.
 
-python benchmarks/reproduce_tables.py --run RUN --out results --plots docs/images
+    python benchmarks/reproduce_tables.py
+
+rewrites what stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` on these pages, and draws
+the λ curves into docs/images. ``results/guided`` holds two files of every job of ``benchmarks/reproduce.py``:
+JOB.parquet (scores by method, query and steps) and JOB.json (how they were made). The figures of the first
+run, shown for networks without a job, are in ``results/improvement-*.csv``.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from reproduce_files import write_csv, write_run, write_scores, write_weights
-from reproduce_plots import draw
-from reproduce_results import PAPER_STEPS, STEPS, Results, Row, common, label, load_networks, suite
-from reproduce_workshop import EXACT_QUERIES, LONG_QUERIES
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from beacon.evaluation.metrics import improvements as improvement_of_each
-from beacon.evaluation.metrics import win_percentage
+from beacon.evaluation.bootstrap import bootstrap_interval
+from beacon.evaluation.metrics import improvements, win_percentage
+from beacon.evaluation.suite import load_suite
 
-GUIDED = (
-    ("beacon-gls+", "every step"),
-    ("refresh 50", "every 50 steps"),
-    ("refresh 0", "once"),
-    ("attention start", "attention start"),
-    ("fast start", "fast start"),
-    ("tuned", "tuned default"),
-)
-TIMED = (
-    "gls+",
-    "gls+ propagating",
-    "auto",
-    "attention start",
-    "fast start",
-    "fast start propagating",
-    "tuned",
-)
-EXACT = ("gls+ propagating", "auto", "tuned", "toulbar2")
-SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ("docs/reproduction.md", "docs/training.md")
+STEPS = (500, 1000, 2000, 4000)
+STRATEGIES = {"greedy": "Greedy", "gls+": "GLS+"}
+KINDS = {"own": "own chains", "shared": "one chain", "exact": "ancestral"}
+ANCESTRAL = ("BN_", "Promedas_", "or_chain_")  # Bayesian networks: sampled without chains
+MARKS = re.compile(r"(<!-- table: ([a-z0-9 +-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What one job has left."""
+
+    run: dict[str, Any]
+    scores: dict[str, NDArray[np.float64]]
+    """[queries, STEPS] of each method."""
+    zeros: dict[str, NDArray[np.int64]]
+    """[queries, STEPS] zero factors left."""
+
+    @classmethod
+    def load(cls, path: Path) -> Result:
+        table = pq.read_table(path.with_suffix(".parquet"))
+        method, steps = (np.array(table[name].to_pylist()) for name in ("method", "steps"))
+        score, zeros = (np.array(table[name].to_pylist()) for name in ("score", "zeros"))
+        order = np.argsort(np.array(table["query"].to_pylist()), kind="stable")
+
+        def by_method(values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+            places = {
+                name: [order[(method[order] == name) & (steps[order] == budget)] for budget in STEPS]
+                for name in sorted(set(method.tolist()))
+            }
+            return {name: np.stack([values[own] for own in columns], 1) for name, columns in places.items()}
+
+        return cls(json.loads(path.read_text()), by_method(score), by_method(zeros))
+
+    @property
+    def network(self) -> str:
+        name: str = self.run["network"]
+        return name
+
+    @property
+    def kind(self) -> str:
+        return KINDS["exact" if self.network.startswith(ANCESTRAL) else self.run["queries"]]
+
+    @property
+    def own_cells(self) -> list[str]:
+        return [label(self.network), self.kind]
+
+    def improvements(self, strategy: str) -> NDArray[np.float64]:
+        """[queries, STEPS] of the guided strategy over the strategy by itself, in percent."""
+        return improvements(self.scores[f"beacon-{strategy}"], self.scores[strategy])
+
+
+@cache
+def suite() -> dict[str, Any]:
+    path = ROOT / "benchmarks" / "paper.toml"
+    return {network.file.removesuffix(".uai"): network for network in load_suite(path).networks}
+
+
+def label(name: str) -> str:
+    """The paper's name of a network, with a star if another one stands in for it."""
+    network = suite()[name]
+    return (network.short_name or network.name) + ("*" if network.stands_in_for else "")
+
+
+def load_results(results: Path) -> list[Result]:
+    """All jobs, in the order of the paper's networks."""
+    order = list(suite())
+    found = [Result.load(path) for path in sorted((results / "guided").glob("*.json"))]
+    return sorted(found, key=lambda result: (order.index(result.network), result.run["queries"]))
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
-def training(networks: Sequence[Results]) -> str:
+def improvement_table(found: Sequence[Result], strategy: str) -> str:
+    """Mean improvement with its 95 % interval, win percentage, and the paper's improvement."""
     rows = []
-    for network in networks:
-        attention, fast, frequency = (network.facts(name) for name in ("attention", "fast", "frequency"))
-        guides = [
-            f"{facts['validation_loss']:.4f} / {facts['alpha']:.3f}" for facts in (attention, fast, frequency)
-        ]
-        epochs = f"{len(attention['history'])}, {attention['seconds']:.0f} s"
-        rows.append([network.name, *guides, epochs, f"{fast['seconds']:.1f} s"])
-    header = ("network", "attention: loss / α", "fast: loss / α", "frequency: loss / α")
-    return table([*header, "attention: epochs, time", "fast: time"], rows)
+    for result in found:
+        published = suite()[result.network].published["improvement"][f"beacon-{strategy}"]
+        each, cells = result.improvements(strategy), []
+        for k, theirs in enumerate(published):
+            low, high = bootstrap_interval(each[:, k])
+            wins = win_percentage(result.scores[f"beacon-{strategy}"][:, k], result.scores[strategy][:, k])
+            cells.append(f"{each[:, k].mean():+.1f} [{low:+.1f}, {high:+.1f}] ({wins:.0f}) / {theirs:+.1f}")
+        rows.append([*result.own_cells, *cells])
+    return markdown(["network", "queries", *(f"{steps:,}" for steps in STEPS)], rows)
 
 
-def _scores(values: np.ndarray) -> list[str]:
-    return [f"{value:.1f}" for value in values.mean(axis=0)]
-
-
-def by_steps(networks: Sequence[Results]) -> str:
+def robust_table(found: Sequence[Result], strategy: str) -> str:
+    """What does not explode where a best score is near 0."""
     rows = []
-    for network in networks:
-        base = network.at("gls+", "step")
-        rows.append([f"**{network.name}**", "gls+", *_scores(base)])
-        for method, words in GUIDED:
-            if network.has(method):
-                scores = network.at(method, "step")
-                wins = [win_percentage(scores[:, k], base[:, k]) for k in range(len(STEPS))]
-                cells = [f"{score} ({win:.0f})" for score, win in zip(_scores(scores), wins, strict=True)]
-                rows.append(["", words, *cells])
-    return table(["network", "method", *(f"{steps:,}" for steps in STEPS)], rows)
+    for result in found:
+        ours, base = result.scores[f"beacon-{strategy}"], result.scores[strategy]
+        means = 100 * (ours.mean(axis=0) - base.mean(axis=0)) / np.abs(base.mean(axis=0))
+        medians = np.median(result.improvements(strategy), axis=0)
+        left = [(result.zeros[name] > 0).sum(axis=0) for name in (f"beacon-{strategy}", strategy)]
+        rows.append(
+            [*result.own_cells, _signed(means), _signed(medians), _slashed(left[0]), _slashed(left[1])]
+        )
+    header = ["network", "queries", "ratio of means", "median", "zeros left, guided", "zeros left, unguided"]
+    return markdown(header, rows)
 
 
-def by_seconds(networks: Sequence[Results]) -> str:
+def _signed(values: NDArray[np.float64]) -> str:
+    return " / ".join(f"{value:+.1f}" for value in values)
+
+
+def _slashed(values: NDArray[np.int64]) -> str:
+    return " / ".join(f"{value}" for value in values)
+
+
+def training_table(found: Sequence[Result]) -> str:
+    """How the networks were trained, and how well they predict."""
     rows = []
-    for network in networks:
-        for k, method in enumerate(method for method in TIMED if network.has(method)):
-            scores = _scores(network.after(method))
-            rows.append([f"**{network.name}**" if k == 0 else "", method, *scores, *[""] * (6 - len(scores))])
-    return table(["network", "method", *(f"{1000 * mark:g} ms" for mark in SECONDS)], rows)
+    for result in found:
+        facts = result.run["train"]
+        best = facts["history"][facts["best_epoch"] - 1]
+        losses = [f"{loss:.3f}" if loss is not None else "–" for loss in best["validation_loss_by_distance"]]
+        epochs = f"{facts['best_epoch']} of {len(facts['history'])}"
+        speed = [f"{facts['seconds']:.0f} s", f"{facts['tflops_per_second']:.0f}"]
+        cells = [f"{best['validation_loss']:.3f}", " / ".join(losses), f"{best['top_move_accuracy']:.3f}"]
+        rows.append([*result.own_cells, *cells, epochs, *speed])
+    header = ["validation loss", "by distance", "best move right", "best epoch", "training", "TFLOP/s"]
+    return markdown(["network", "queries", *header], rows)
 
 
-def time_to_target(networks: Sequence[Results]) -> str:
+def steps_table(found: Sequence[Result]) -> str:
+    """λ, time per step, α, and how often the reference was reached."""
     rows = []
-    for network in networks:
-        strategy = network.facts("tuned")["strategy"]
-        baseline = "gls+ propagating" if strategy == "gls+" else strategy
-        if not network.has("tuned", baseline):
-            continue
-        plain, tuned = network.seconds_to_target(baseline), network.seconds_to_target("tuned")
-        ratio = np.median(tuned) / np.median(plain)
-        cells = [f"{1000 * np.median(times):.2f} ms" for times in (plain, tuned)]
-        shares = [f"{np.isfinite(times).mean():.0%}" for times in (plain, tuned)]
-        rows.append([network.name, strategy, cells[0], shares[0], cells[1], shares[1], f"{ratio:.2f}"])
-    header = [
-        "network",
-        "strategy",
-        "unguided, median",
-        "reached",
-        "tuned default, median",
-        "reached",
-        "ratio",
+    for result in found:
+        for strategy, name in STRATEGIES.items():
+            use, test = result.run["tune"]["chosen"][strategy], result.run["test"]
+            drift = {fact: np.array(values) for fact, values in test["drift"][strategy].items()}
+            alpha, start = drift["closer"].sum() / drift["moves"].sum(), drift["start_distance"].mean()
+            bound = f"{start / (2 * alpha - 1):.0f}" if alpha > 0.5 else "–"
+            hits = drift["hitting_step"][drift["hitting_step"] >= 0]
+            reached = f"{len(hits)} of {len(drift['moves'])}"
+            reached += f", median {np.median(hits):.0f}" if len(hits) else ""
+            own = f"{1e6 * test['unguided_seconds_per_step'][strategy]:.1f} µs"
+            guided = f"{1e6 * test['seconds_per_step']:.0f} µs"
+            chosen = f"{use['weight']:g}, {use['candidates']}"
+            cells = [
+                name,
+                chosen,
+                own,
+                guided,
+                f"{alpha:.3f}",
+                f"{start:.0f}",
+                bound,
+                reached,
+            ]
+            rows.append([*result.own_cells, *cells])
+    header = ["baseline", "λ, candidates", "its step", "guided step", "α", "h₀", "h₀/(2α−1)", "x̂ reached"]
+    return markdown(["network", "queries", *header], rows)
+
+
+def first_run_table(found: Sequence[Result], strategy: str, results: Path) -> str:
+    """The first run's figures of the networks without a job; † marks those with leaking queries."""
+    done = {result.network for result in found}
+    cells: dict[str, list[str]] = {}
+    with (results / f"improvement-{strategy.replace('+', '')}.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            own, wins, theirs = (float(row[f"{name}_pct"]) for name in ("improvement", "win", "published"))
+            cells.setdefault(row["network"], []).append(f"{own:+.1f} ({wins:.0f}) / {theirs:+.1f}")
+    rows = [
+        [label(name) + ("" if name.startswith(ANCESTRAL) else "†"), *cells[name]]
+        for name in suite()
+        if name in cells and name not in done
     ]
-    return table(header, rows)
+    return markdown(["network", *(f"{steps:,}" for steps in STEPS)], rows)
 
 
-def improvements(networks: Sequence[Results], strategy: str, out: Path) -> str:
-    """Improvement over the baseline beside the published figure."""
-    rows, numbers = [], []
-    for network in networks:
-        if not network.has(strategy, f"beacon-{strategy}"):
-            continue
-        base, ours = network.at(strategy, "step"), network.at(f"beacon-{strategy}", "step")
-        entry = suite()[network.name]
-        figures = entry.published["improvement"][f"beacon-{strategy}"]
-        published = dict(zip(entry.published["steps"], figures, strict=True))
-        cells = []
-        for steps in PAPER_STEPS:
-            k = STEPS.index(steps)
-            mine = float(np.mean(improvement_of_each(ours[:, k], base[:, k])))
-            win = win_percentage(ours[:, k], base[:, k])
-            theirs = published.get(steps)
-            cells.append(f"{mine:+.1f} ({win:.0f}) / {'–' if theirs is None else f'{theirs:+.1f}'}")
-            numbers.append([network.name, entry.short_name, strategy, steps, mine, win, theirs])
-        rows.append([label(network.name), *cells])
-    header = ["network", "paper_name", "strategy", "steps", "improvement_pct", "win_pct", "published_pct"]
-    write_csv(out / f"improvement-{strategy.replace('+', '')}.csv", header, numbers)
-    return table(["network", *(f"{steps:,}" for steps in PAPER_STEPS)], rows)
+def tables(results: Path) -> dict[str, Callable[[], str]]:
+    """Every table by its name on the pages."""
+    found = load_results(results)
+    made: dict[str, Callable[[], str]] = {
+        "training": lambda: training_table(found),
+        "steps": lambda: steps_table(found),
+    }
+    for strategy in STRATEGIES:
+        made[f"improvement {strategy}"] = lambda s=strategy: improvement_table(found, s)  # type: ignore[misc]
+        made[f"robust {strategy}"] = lambda s=strategy: robust_table(found, s)  # type: ignore[misc]
+        made[f"first run {strategy}"] = lambda s=strategy: first_run_table(found, s, results)  # type: ignore[misc]
+    return made
 
 
-def steps_and_drift(networks: Sequence[Results]) -> str:
-    """Time per step, α, and the bound of the convergence theorem."""
-    rows = []
-    for network in networks:
-        for strategy in ("greedy", "gls+"):
-            if not network.has(strategy, f"beacon-{strategy}"):
-                continue
-            shards = [network.facts(f"drift-{strategy}-{shard}") for shard in range(4)]
-            moves, closer, first, hits = (
-                np.concatenate([shard[name] for shard in shards])
-                for name in ("moves", "closer", "start_distance", "hitting_step")
-            )
-            alpha = closer.sum() / max(1, moves.sum())
-            bound = f"{first.mean() / (2 * alpha - 1):.0f}" if alpha > 0.5 else "–"
-            reached = hits >= 0
-            hitting = f"{hits[reached].mean():.0f} ({reached.mean():.0%})" if reached.any() else "–"
-            times = [_per_step(network.rows[method]) for method in (strategy, f"beacon-{strategy}")]
-            rows.append(
-                [network.name, strategy, *times, f"{alpha:.3f}", f"{first.mean():.0f}", bound, hitting]
-            )
-    header = ["network", "baseline", "its step", "guided step", "α", "h₀", "h₀/(2α−1)", "reached x̂ at step"]
-    return table(header, rows)
+def updated(page: str, made: dict[str, Callable[[], str]]) -> str:
+    """A page with its tables made anew."""
+    return MARKS.sub(lambda mark: f"{mark[1]}\n{made[mark[2]]()}\n\n{mark[3]}", page)
 
 
-def _per_step(rows: Sequence[Row]) -> str:
-    times = np.array([row["seconds"] / row["steps"] for row in rows if row["steps"]])
-    unit, name = (1e3, "ms") if times.mean() > 1e-3 else (1e6, "µs")
-    return f"{unit * times.mean():.2f} ± {unit * times.std():.2f} {name}"
+def draw_weights(found: Sequence[Result], folder: Path) -> None:
+    """How far below the best the mean score of every λ is on the validation queries, over steps."""
+    import matplotlib.pyplot as plt  # noqa: PLC0415
 
-
-def beyond(networks: Sequence[Results]) -> str:
-    """Win % of the tuned default and of `auto` against GLS+, and of the first against BEACON-GLS+."""
-    pairs = (("tuned", "gls+"), ("tuned", "beacon-gls+"), ("auto", "gls+"))
-    rows = []
-    for network in common(networks, "tuned", "auto", "gls+", "beacon-gls+"):
-        cells = [_wins(network.at(ours, "step"), network.at(base, "step")) for ours, base in pairs]
-        rows.append([label(network.name), *cells])
-    return table(["network", *(f"{ours} against {base}" for ours, base in pairs)], rows)
-
-
-def _wins(ours: np.ndarray, base: np.ndarray) -> str:
-    return " / ".join(f"{win_percentage(ours[:, k], base[:, k]):.0f}" for k in range(ours.shape[1]))
-
-
-def by_time_wins(networks: Sequence[Results], long: Sequence[Results]) -> str:
-    """Win % of the tuned default against GLS+ with propagation at 10 ms, 100 ms and 1 s."""
-    seconds = {network.name: network for network in common(long, "tuned", "gls+ propagating")}
-    rows = []
-    for network in common(networks, "tuned", "gls+ propagating"):
-        cells = [_win_after(network, mark) for mark in (0.01, 0.1)]
-        second = seconds.get(network.name)
-        rows.append([label(network.name), *cells, _win_after(second, 1.0) if second else "–"])
-    return table(["network", "10 ms", "100 ms", "1 s"], rows)
-
-
-def _win_after(network: Results, mark: float) -> str:
-    ours, base = (network.after(method) for method in ("tuned", "gls+ propagating"))
-    place = network.budgets("tuned", "second").index(mark)
-    return f"{win_percentage(ours[:, place], base[:, place]):.0f}"
-
-
-def exact_solver(networks: Sequence[Results]) -> str:
-    """Gap to Greedy in percent: searches after 10 s, toulbar2 after at most 60 s."""
-    rows = []
-    for network in common(networks, "greedy", *EXACT):
-        greedy = network.at("greedy", "second")[:, -1]
-        cells = [
-            _gap(network, method, greedy) for method in ("gls+ propagating", "auto", "tuned", "toulbar2")
-        ]
-        proofs = sum(row["proved"] for row in network.rows["toulbar2"])
-        seconds = np.mean([row["seconds"] for row in network.rows["toulbar2"]])
-        published = suite()[network.name].published.get("gap_to_greedy_60s", {})
-        theirs = [f"{published[name][0]:+.2f}" if name in published else "–" for name in ("gls+", "toulbar2")]
-        row = [label(network.name), *cells, f"{proofs} of {len(greedy)}", f"{seconds:.1f} s", *theirs]
-        rows.append(row)
-    header = [
-        "network",
-        "GLS+",
-        "auto",
-        "tuned",
-        "toulbar2",
-        "proved",
-        "after",
-        "GLS+, paper",
-        "toulbar2, paper",
-    ]
-    return table(header, rows)
-
-
-def _gap(network: Results, method: str, greedy: np.ndarray) -> str:
-    scores = network.at(method, "second")[:, -1]
-    if not np.isfinite(scores).all():
-        return "–"
-    return f"{np.mean(improvement_of_each(scores, greedy)):+.2f}"
+    shades = {0.0: "#8a8f98", 0.2: "#9ecae1", 0.5: "#4292c6", 0.7: "#2171b5", 1.0: "#08306b"}
+    for strategy, name in STRATEGIES.items():
+        figure, panels = plt.subplots(1, len(found), figsize=(2.6 * len(found), 2.8), squeeze=False)
+        for panel, result in zip(panels.flat, found, strict=True):
+            tuning = result.run["tune"]
+            curves = [row for row in tuning["table"] if row["strategy"] == strategy]
+            best = max(max(row["mean"]) for row in curves)
+            for row in curves:
+                said = f"λ {row['weight']:g}, {row['candidates']}" if row["weight"] else "unguided"
+                style = ":" if row["candidates"] == "all" else "-"
+                shade = shades[row["weight"]]
+                panel.plot(
+                    tuning["budgets"], best - np.array(row["mean"]), style, color=shade, label=said, lw=1.3
+                )
+            panel.set_yscale("symlog", linthresh=1e-4 * max(1.0, abs(best)))
+            panel.set_title(f"{label(result.network)}, {result.kind}", fontsize=8)
+            panel.tick_params(labelsize=7)
+        handles, labels = panels.flat[0].get_legend_handles_labels()
+        figure.suptitle(f"BEACON-{name}: below the best mean score", fontsize=10)
+        figure.legend(handles, labels, loc="lower center", ncol=9, fontsize=7, frameon=False)
+        figure.tight_layout(rect=(0, 0.1, 1, 0.97))
+        figure.savefig(folder / f"lambda-{strategy.replace('+', '')}.svg", metadata={"Date": None})
+        plt.close(figure)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--run", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True, help="folder for CSV files and run.json")
-    parser.add_argument("--plots", type=Path, help="folder for plots; default: that of --out")
+    parser.add_argument("--results", type=Path, default=ROOT / "results")
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    networks = common(load_networks(args.run), "gls+", "greedy")
-    trained = [
-        network
-        for network in networks
-        if all((network.folder / f"{name}.json").exists() for name in ("attention", "fast", "tuned"))
-    ]
-    sections = {
-        "Training": training(trained),
-        "Mean best score by steps (win % against gls+)": by_steps(networks),
-        "Mean best score by time": by_seconds(networks),
-        "Time to 0.1 % of the best known": time_to_target(trained),
-        "BEACON-Greedy over Greedy: improvement % (win %) / published": improvements(
-            networks, "greedy", args.out
-        ),
-        "BEACON-GLS+ over GLS+: improvement % (win %) / published": improvements(networks, "gls+", args.out),
-        "Steps and drift": steps_and_drift(networks),
-        "Beyond the paper, by steps": beyond(networks),
-        "Beyond the paper, by time": by_time_wins(networks, load_networks(args.run, f"first-{LONG_QUERIES}")),
-        "An exact solver": exact_solver(load_networks(args.run, f"first-{EXACT_QUERIES}")),
-    }
-    write_scores(networks, args.out)
-    write_weights(networks, args.out)
-    write_run(networks, args.out)
-    draw(networks, args.plots or args.out)
-    for title, text in sections.items():
-        print(f"## {title}\n\n{text}\n")
+    made = tables(args.results)
+    for page in PAGES:
+        path = ROOT / page
+        path.write_text(updated(path.read_text(encoding="utf-8"), made), encoding="utf-8")
+    draw_weights(load_results(args.results), ROOT / "docs" / "images")
 
 
 if __name__ == "__main__":

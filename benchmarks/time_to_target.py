@@ -1,6 +1,6 @@
 """Time until the best score is within 0.1 % of the best known: the tuned default against no guide.
 
-RUN/NETWORK holds queries.parquet and a tuned fast.guide, as ``benchmarks/reproduce.py`` leaves them. Both
+RUN/NETWORK holds queries.parquet and a tuned fast.guide (``beacon queries``, ``train``, ``tune``). Both
 search with the strategy that tuning chose, with propagation, on the test queries, one core; clocks count
 set-up and scoring. The two take turns, and the medians of all rounds are compared. Clocks count processor
 time, so that a busy machine does no harm; with --wall they count what the library's own do.
@@ -15,7 +15,6 @@ import numpy as np
 from common import options
 from numpy.typing import NDArray
 
-from beacon.evaluation import engine_method, guided_method
 from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Budget, Method, Network, Run
 from beacon.evaluation.protocol import queries_of
@@ -23,7 +22,7 @@ from beacon.formats import read_model
 from beacon.guide.checkpoint import load_guide
 from beacon.model.flat import compile_model
 from beacon.query.query_set import QuerySet
-from beacon.runner import guided_batch, scored, search
+from beacon.runner import in_step, runner, scored, search
 from beacon.solver import default_strategy, tuned_use
 from beacon.strategies.strategy import make_strategy
 
@@ -95,7 +94,7 @@ def main() -> None:
     parser.add_argument("--wall", action="store_true")
     arguments = parser.parse_args()
     if not arguments.wall:
-        for module in (engine_method, guided_method, guided_batch, scored, search):
+        for module in (in_step, runner, scored, search):
             module.perf_counter = process_time  # type: ignore[attr-defined]
     head = ["network", "strategy", "set-up, unguided", "guided", "steps, unguided", "guided"]
     head += ["unguided, median", "reached", "tuned", "reached", "ratio"]

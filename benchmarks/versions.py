@@ -3,8 +3,8 @@
     python benchmarks/versions.py OLD/src NEW/src --data DATA --out results/versions.json
 
 Each version runs in processes of its own, and they take turns, so that a noisy machine disturbs both alike.
-Only public functions are called, so that versions may differ inside. Times are of the processor, the fewest of
-all rounds. A step's time is what more steps take, divided by their number; a query's is that of one step.
+Only public functions are called, so that versions may differ inside. Times are of the processor, the fewest
+of all rounds. A step's time is what more steps take, divided by their number; a query's is that of one step.
 """
 
 from __future__ import annotations

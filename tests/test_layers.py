@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -157,3 +158,9 @@ def test_importing_beacon_loads_nothing_heavy(statement: str) -> None:
 
 def test_solving_loads_neither_torch_nor_matplotlib() -> None:
     assert set(modules_after("from beacon import solve, read_model")) <= {"numba"}
+
+
+def test_the_design_notes_list_the_layers_in_their_order() -> None:
+    text = (PACKAGE.parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", text, flags=re.MULTILINE)
+    assert listed == LAYERS

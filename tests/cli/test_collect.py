@@ -25,7 +25,7 @@ def test_trajectories_land_beside_the_queries(sprinkler: Path, queries: Path) ->
     assert (outcome.code, outcome.err) == (0, "")
     target = queries.parent / "trajectories.parquet"
     assert outcome.out.startswith(f"wrote {target}: 10 references (")
-    assert "and 5,000 walks of 4 steps in " in outcome.out
+    assert "and 6,660 walks of 3 steps in " in outcome.out
     model = read_model(sprinkler)
     assert len(Trajectories.load(target, model, QuerySet.load(queries))) == 10
     assert not Path(f"{target}.parts").exists()

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from beacon import __version__, plugins
 from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError
+from beacon.io.files import TEMPORARY, reason, write_text
 from beacon.io.structured import parse_json
 from beacon.plugins import installed_names, load_installed
 
@@ -74,7 +75,7 @@ def save_checkpoint(
         (temporary / FACTS_FILE).write_text(text, encoding="utf-8")
         _replace_folder(temporary, target)
     except OSError as error:
-        raise BeaconError(f"cannot write {target}: {_reason(error)}") from None
+        raise BeaconError(f"cannot write {target}: {reason(error)}") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -140,14 +141,7 @@ def update_tuned(path: AnyPath, tuned: dict[str, Any]) -> None:
     """Store tuned settings in a guide, in place of those it has."""
     folder = _existing_folder(path)
     facts = {**read_facts(folder), "tuned": tuned}
-    temporary = folder / f".{FACTS_FILE}-{secrets.token_hex(8)}.tmp"
-    try:
-        temporary.write_text(_json(facts), encoding="utf-8")
-        os.replace(temporary, folder / FACTS_FILE)
-    except OSError as error:
-        raise BeaconError(f"cannot write {folder / FACTS_FILE}: {_reason(error)}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(folder / FACTS_FILE, _json(facts))
 
 
 def damaged(path: AnyPath, what: str) -> FormatError:
@@ -174,7 +168,7 @@ def check_replaceable(target: Path) -> None:
 
 
 def _is_leftover(name: str) -> bool:
-    return name.startswith(f".{FACTS_FILE}-")
+    return name.startswith(f".{TEMPORARY}")
 
 
 def _replace_folder(new: Path, target: Path) -> None:
@@ -223,7 +217,7 @@ def _read_weights(folder: Path, digest: object) -> dict[str, NDArray[Any]]:
     try:
         data = (folder / WEIGHTS_FILE).read_bytes()
     except OSError as error:
-        raise BeaconError(f"cannot read {folder / WEIGHTS_FILE}: {_reason(error)}") from None
+        raise BeaconError(f"cannot read {folder / WEIGHTS_FILE}: {reason(error)}") from None
     if hashlib.sha256(data).hexdigest() != digest:
         raise damaged(folder, f"{WEIGHTS_FILE} is not the one that {FACTS_FILE} was written for")
     tensors: dict[str, NDArray[Any]] = load(data)
@@ -250,7 +244,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
         text = (folder / FACTS_FILE).read_text(encoding="utf-8")
         facts = parse_json(text, finite=False)  # a loss may have been nan
     except OSError as error:
-        raise BeaconError(f"cannot read {folder / FACTS_FILE}: {_reason(error)}") from None
+        raise BeaconError(f"cannot read {folder / FACTS_FILE}: {reason(error)}") from None
     except ValueError:
         raise damaged(folder, f"{FACTS_FILE} is no JSON") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
@@ -286,7 +280,3 @@ def _versions() -> dict[str, str]:
     if torch is not None:
         versions["torch"] = str(torch.__version__)
     return versions
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -24,6 +23,7 @@ from torch.nn.parallel import DistributedDataParallel
 from beacon.errors import BeaconError, FormatError, UsageError
 from beacon.guide.attention import AttentionGuide, AttentionNetwork, NetworkSettings
 from beacon.guide.device import autocast, can_compile, choose_device, number_bytes, training_bytes
+from beacon.io.files import reason, write_bytes
 from beacon.learn.states import Batch, Picks, TrajectoryStates
 from beacon.learn.train import OnEpoch, TrainingSettings, num_processes
 from beacon.learn.trajectories import Trajectories
@@ -153,7 +153,7 @@ class TrainingState:
             self.best = {name: tensor.cpu().clone() for name, tensor in self.network.state_dict().items()}
 
     def save(self, path: Path, identity: dict[str, Any]) -> None:
-        """Write to a temporary name and rename: an interrupted training never leaves half a file."""
+        """Write the state file; an interrupted training never leaves half of it."""
         header = {
             "version": STATE_VERSION,
             "identity": identity,
@@ -164,14 +164,7 @@ class TrainingState:
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{index}.{name}": tensor for name, tensor in moments.items()}
         data = save({n: t.contiguous() for n, t in tensors.items()}, {STATE_KEY: json.dumps(header)})
-        temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}.tmp")
-        try:
-            temporary.write_bytes(data)
-            os.replace(temporary, path)
-        except OSError as error:
-            raise BeaconError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_bytes(path, data)
 
     def load(self, path: Path, identity: dict[str, Any]) -> None:
         """Go on where a saved training of this identity stood."""
@@ -463,7 +456,7 @@ def _read_state(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             header: dict[str, Any] = json.loads((file.metadata() or {})[STATE_KEY])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (no mapping)
     except OSError as error:
-        raise BeaconError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+        raise BeaconError(f"cannot read {path}: {reason(error)}") from None
     except (SafetensorError, KeyError, ValueError):
         raise _damaged_state(path) from None
     if header.get("version") != STATE_VERSION:
