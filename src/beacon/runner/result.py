@@ -64,11 +64,12 @@ class Result:
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
-    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1}, stop=beacon.MaxSteps(200))
-    >>> int(result.assignment[0]), result.steps, result.zero_factors
-    (1, 200, 0)
-    >>> bool(result.trace.best_at(200) >= result.trace.best_at(9))
-    True
+    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1})
+    >>> int(result.assignment[0]), result.zero_factors, result.is_optimal, result.proof, result.gap
+    (1, 0, True, 'elimination', 0.0)
+    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1}, strategy="gls+", stop=beacon.MaxSteps(200))
+    >>> result.steps, result.proof, bool(result.trace.best_at(200) >= result.trace.best_at(9))
+    (200, None, True)
     """
 
     model: GraphicalModel = field(repr=False)

@@ -77,7 +77,7 @@ def NoImprovement(steps: int) -> Stop:  # noqa: N802
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
-    >>> beacon.solve(ising_grid(4, 4), stop=beacon.NoImprovement(500)).stop
+    >>> beacon.solve(ising_grid(4, 4), strategy="gls+", stop=beacon.NoImprovement(500)).stop
     'no improvement'
     """
     check_is_number("NoImprovement", steps)
@@ -92,7 +92,7 @@ def TargetScore(score: float) -> Stop:  # noqa: N802
     >>> import beacon
     >>> from beacon.model.families import ising_grid
     >>> stop = beacon.TargetScore(0.0) | beacon.MaxSteps(1000)  # a target alone may never be reached
-    >>> beacon.solve(ising_grid(4, 4), stop=stop).stop
+    >>> beacon.solve(ising_grid(4, 4), strategy="gls+", stop=stop).stop
     'target'
     """
     check_is_number("TargetScore", score)
