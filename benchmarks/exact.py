@@ -1,8 +1,8 @@
 """Proved optima: time from evidence to answer, beside a plain C++ program and toulbar2, in one run.
 
 The program is called as ``PROGRAM MODEL.uai EVIDENCE MAX_ENTRIES REPEATS`` and prints a JSON line with the
-milliseconds of propagating, ordering and eliminating. toulbar2 gets the reduced query; its time is that of its
-Solve call alone. Every side uses one thread. ``--output`` writes the table that docs/exactness.md quotes.
+milliseconds of propagating, ordering and eliminating. toulbar2 gets the reduced query; its time is that of
+its Solve call alone. Every side uses one thread. ``--output`` writes the table that docs/exactness.md quotes.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from beacon.exact.bound_value import sum_outward
 from beacon.exact.clusters import mini_buckets
 from beacon.exact.level import Level
 from beacon.exact.plan import plan
+from beacon.exact.repair import repaired
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
@@ -216,6 +217,17 @@ def test_a_time_limit_is_kept() -> None:
     assert not prospect.is_finished
 
 
+def test_a_run_ends_where_the_bound_has_come_down_to_the_best_score() -> None:
+    model = ising_grid(6, 6, seed=1)
+    best, prospect = solved(model).score, bound(unsolved(model, {}))
+    assert not prospect.proves(best)
+    prospect.run(passes=100_000, best=best)
+    assert prospect.proves(best)
+    assert not prospect.proves(best - 1e-6)
+    assert 0 <= prospect.upper_bound - best < 1e-9
+    assert not prospect.is_finished
+
+
 def test_a_run_needs_a_limit() -> None:
     with pytest.raises(UsageError, match="a number of passes or of seconds; found neither"):
         bound(unsolved(ising_grid(3, 3), {})).run()
@@ -226,3 +238,22 @@ def test_a_bound_holds_for_assignments_of_the_model_itself() -> None:
     prospect = bound(unsolved(model, {}))
     prospect.run(passes=100)
     assert joint_table(model, {}).max() <= prospect.upper_bound
+
+
+@pytest.mark.parametrize("kind", ["zeros", "many zeros", "deterministic", "plain"])
+def test_a_repaired_assignment_is_possible_and_no_worse(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    mended = 0
+    for model, evidence in small_queries(kind, 100, seed=9):
+        flat, fixed = flat_query(model, evidence)
+        wish = rng.integers(0, model.domain_sizes).astype(np.int32)
+        wish[list(evidence)] = list(evidence.values())
+        answer = repaired(flat, fixed, wish)
+        if answer is not None:
+            assert all(answer[i] == value for i, value in evidence.items())
+            assert model.log_score(answer) > -math.inf
+            assert model.log_score(answer) >= model.log_score(wish) - 1e-9
+            mended += model.log_score(wish) == -math.inf
+        elif model.log_score(wish) > -math.inf:
+            pytest.fail("a possible assignment needs no repair")
+    assert mended > 0 or kind == "plain"

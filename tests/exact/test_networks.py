@@ -19,7 +19,7 @@ from tests.exact.small_models import flat_query
 pytestmark = pytest.mark.benchmarks_data
 
 
-@pytest.mark.parametrize("name", ["BN_30", "BN_65", "Promedas_60", "or_chain_89.fg"])
+@pytest.mark.parametrize("name", ["BN_30", "BN_45", "Promedas_60", "or_chain_89.fg"])
 def test_optima_are_those_that_toulbar2_proves(name: str, benchmark_files: Path) -> None:
     pytest.importorskip("pytoulbar2")
     model = read_model(benchmark_files / f"paper/{name}.uai.xz")
@@ -43,3 +43,20 @@ def test_bounds_close_in_on_the_optimum(name: str, benchmark_files: Path) -> Non
     prospect = bound(solve_parts(reduced, plan(reduced), parts=np.zeros(reduced.num_parts, dtype=np.bool_)))
     prospect.run(passes=2000)
     assert best <= prospect.upper_bound <= best + 0.01 * abs(best)
+
+
+def test_a_bound_proves_what_is_too_large_to_eliminate(benchmark_files: Path) -> None:
+    pytest.importorskip("pytoulbar2")
+    model = read_model(benchmark_files / "paper/BN_65.uai.xz")
+    queries = sample_queries(model, 3, seed=11)
+    open_queries = 0
+    for k in range(3):
+        reduced = reduce_query(*flat_query(model, queries.evidence(k)))
+        answer = solve_parts(reduced, plan(reduced))
+        if not answer.is_complete:
+            peer = find_peer("toulbar2").solve(model, queries.evidence(k), seconds=20.0)
+            prospect = bound(answer)
+            prospect.run(passes=40, best=peer.log_score)
+            assert prospect.proves(peer.log_score)
+            open_queries += 1
+    assert open_queries > 0

@@ -32,6 +32,8 @@ class Bound:
         No assignment has a higher score; -inf is a proof that none is possible.
     num_passes
         Passes of messages so far.
+    slack
+        By how much rounding may have raised the bound: a smaller gap cannot be told from none.
     is_finished
         Has the bound stopped falling at the last level, or is there nothing left to bound?
     """
@@ -46,25 +48,31 @@ class Bound:
         self._order: NDArray[np.int32] | None = None
         self._levels = list(CLUSTER_ENTRIES[1:])
         self._level = Level(solved, single_factors(solved.tables, reduced.members[self._is_open]))
-        self.upper_bound = self._level.last_value
+        self.upper_bound, self.slack = self._level.last_value, self._level.last_slack
         self.is_finished = solved.is_complete or self.upper_bound == -math.inf
 
-    def run(self, passes: int | None = None, seconds: float | None = None) -> float:
+    def run(self, passes: int | None = None, seconds: float | None = None, best: float = -math.inf) -> float:
         """Pass messages this many times or for about this long; return the bound.
 
-        At least a few passes are made; it ends early where nothing more can be done.
+        At least a few passes are made; it ends early where nothing more can be done, or where the bound has
+        come down to ``best``, the score of an assignment. Give it: without it, more and more work goes into
+        a bound that is tight already.
         """
         if passes is None and seconds is None:
             raise UsageError("a bound runs for a number of passes or of seconds; found neither")
         end = perf_counter() + (math.inf if seconds is None else seconds)
         left = math.inf if passes is None else passes
-        while left > 0 and not self.is_finished:
+        while left > 0 and not self.is_finished and not self.proves(best):
             count = int(min(left, PASSES_PER_LOOK))
             self._advance(count)
             left -= count
             if perf_counter() >= end:
                 break
         return self.upper_bound
+
+    def proves(self, score: float) -> bool:
+        """Is an assignment with this score optimal, up to what rounding hides?"""
+        return self.upper_bound - score <= 2 * self.slack
 
     def decoded(self) -> NDArray[np.int32]:
         """A complete assignment read off the messages; often the optimum where the bound is tight."""
@@ -76,7 +84,8 @@ class Bound:
         level.run(passes)
         self.num_passes += passes
         value = level.value()
-        self.upper_bound = min(self.upper_bound, value)
+        if value < self.upper_bound:
+            self.upper_bound, self.slack = value, level.last_slack
         if value == -math.inf:
             self.is_finished = True
         elif not before - value > STALL * max(1.0, abs(value)):

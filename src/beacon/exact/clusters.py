@@ -85,7 +85,8 @@ def _ahead(clusters: NDArray[np.int64], separators: NDArray[np.int64], num_clust
     is_last = np.diff(separators, append=-1) != 0
     has_later = np.bincount(separators, is_later)[separators] > 0 if len(separators) else is_later
     gets_forward = is_later | (is_last & ~has_later)
-    return np.add(FORWARD * gets_forward, BACKWARD * is_earlier, dtype=np.int8, casting="unsafe")
+    ahead: NDArray[np.int8] = (FORWARD * gets_forward + BACKWARD * is_earlier).astype(np.int8)
+    return ahead
 
 
 @dataclass

@@ -29,6 +29,7 @@ class Level:
         count = self.num_clusters + len(self.relaxation.link_starts) - 1
         self.scales = np.empty(self.num_clusters)
         self.tops, self.errors = np.empty(count), np.empty(count)
+        self.last_slack = 0.0
         self.last_value = self.value()
 
     @property
@@ -59,6 +60,7 @@ class Level:
             terms = np.concatenate([[self.solved.score], tops])
             slacks = np.concatenate([[reduction_slack(self.solved.reduced)], errors])
             self.last_value = sum_outward(terms, slacks)
+            self.last_slack = self.last_value - float(terms.sum())
         return self.last_value
 
     def decoded(self) -> NDArray[np.int32]:

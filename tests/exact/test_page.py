@@ -1,0 +1,20 @@
+"""The page on exactness quotes the results file."""
+
+from __future__ import annotations
+
+import csv
+
+from tests.conftest import ROOT
+
+
+def test_the_figures_of_the_page_are_those_of_the_results_file() -> None:
+    page = (ROOT / "docs" / "exactness.md").read_text("utf-8")
+    with (ROOT / "results" / "exact.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 10
+    for row in rows:
+        line = (
+            f"| {row['network']} | {row['proved']} of {row['queries']} | {row['ms']} | {row['yardstick_ms']} "
+            f"| {row['toulbar2_ms']} | {row['per_second_on_two_threads']} |"
+        )
+        assert line in page
