@@ -7,18 +7,19 @@ from dataclasses import replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from beacon.errors import UsageError
-from beacon.guide.checkpoint import load_guide
-from beacon.guided.guide import Guide
-from beacon.guided.use import GuideUse
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.stop import DEFAULT_STOP, MaxGap, MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
 from beacon.solver import default_strategy, tuned_use
 from beacon.strategies.auto import Auto
 from beacon.strategies.gls import GlsPlus
 from beacon.strategies.strategy import Strategy, make_strategy
+
+if TYPE_CHECKING:
+    from beacon.guided.guide import Guide
+    from beacon.guided.use import GuideUse
 
 DEFAULT_METHOD = "auto"
 OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
@@ -89,6 +90,9 @@ def chosen_guide(folder: str | None, model: GraphicalModel, asked: Mapping[str, 
     """The guide of a folder, used as tuned but for what was asked."""
     if folder is None:
         return ChosenGuide(None, None, DEFAULT_METHOD)
+    from beacon.guide.checkpoint import load_guide  # noqa: PLC0415  (most solves have no guide)
+    from beacon.guided.use import GuideUse  # noqa: PLC0415
+
     guide = load_guide(folder, model)
     use = GuideUse.from_dict({**tuned_use(guide).to_dict(), **asked})
     return ChosenGuide(guide, use, default_strategy(guide, use))

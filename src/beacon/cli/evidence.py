@@ -17,14 +17,14 @@ def read_queries(
     model: GraphicalModel, files: Sequence[str], tables: Sequence[str], items: Sequence[str]
 ) -> list[dict[int, int]]:
     """The evidence of every query: all those of the files, then of the tables; or the one of the items."""
-    from beacon.formats import parse_evidence_items, read_evidence, read_evidence_table  # noqa: PLC0415
+    from beacon import formats  # noqa: PLC0415  (each of its functions is loaded when it is used)
 
     if not files and not tables:
-        return [parse_evidence_items(items, model)]
+        return [formats.parse_evidence_items(items, model)]
     if items:
         raise UsageError("give the evidence by --evidence or by files (--evid, --table), not both")
-    queries = [query for file in files for query in read_evidence(file, model)]
-    return queries + [query for table in tables for query in read_evidence_table(table, model)]
+    queries = [query for file in files for query in formats.read_evidence(file, model)]
+    return queries + [query for table in tables for query in formats.read_evidence_table(table, model)]
 
 
 def read_query(

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def is_table(queries: object) -> bool:
-    """Is this a table, rather than a sequence of queries?
-
-    Tables hand over their columns by the interfaces that Arrow and the data frame libraries agree on.
-    """
-    is_frame = hasattr(queries, "__arrow_c_stream__") or hasattr(queries, "__dataframe__")
-    return is_frame or isinstance(queries, Mapping)
-
-
 def evidence_of_table(table: Any, model: GraphicalModel) -> list[dict[int, int]]:
     """The evidence of each row: a column per variable; missing, nan and empty cells are not observed.
 

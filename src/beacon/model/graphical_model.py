@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import EvidenceError, ModelError
-from beacon.model.html_view import html_table
-from beacon.model.width import min_fill_width
 
 MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
 MAX_SCOPE = 32  # axes that every numpy can give an array
@@ -130,6 +128,8 @@ class GraphicalModel:
 
     def _repr_html_(self) -> str:
         """The model's size and its variables, for notebooks."""
+        from beacon.model.html_view import html_table  # noqa: PLC0415 - for notebooks alone
+
         kind = f"{self.num_variables:,} variables, {self.num_factors:,} factors, {self.num_entries:,} entries"
         rows = ((name, ", ".join(labels[:12])) for name, labels in zip(self.names, self.labels, strict=True))
         title = f"GraphicalModel: {kind}, {self.zero_fraction:.1%} of them zero"
@@ -198,6 +198,8 @@ class GraphicalModel:
     @cached_property
     def width_bound(self) -> int:
         """An upper bound on the treewidth of the primal graph, by min-fill elimination."""
+        from beacon.model.width import min_fill_width  # noqa: PLC0415 - no search needs it
+
         return min_fill_width(self.primal_graph())
 
     @cached_property

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from beacon.errors import UsageError, shown
 from beacon.model.checks import check_is_model
-from beacon.model.data_frame import evidence_of_table, is_table
 from beacon.model.evidence import Evidence, is_row, resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
 
@@ -24,6 +23,8 @@ def resolve_queries(model: GraphicalModel, queries: Queries) -> list[dict[int, i
             "beacon.solve takes it as it is, or put it into a list"
         )
     if is_table(queries):
+        from beacon.model.data_frame import evidence_of_table  # noqa: PLC0415 - most queries are mappings
+
         return evidence_of_table(queries, model)
     if isinstance(queries, str | os.PathLike):
         raise UsageError(
@@ -39,3 +40,12 @@ def resolve_queries(model: GraphicalModel, queries: Queries) -> list[dict[int, i
             f"found {shown(queries)}"
         ) from None
     return [resolve_evidence(model, evidence) for evidence in each]
+
+
+def is_table(queries: object) -> bool:
+    """Is this a table, rather than a sequence of queries?
+
+    Tables hand over their columns by the interfaces that Arrow and the data frame libraries agree on.
+    """
+    is_frame = hasattr(queries, "__arrow_c_stream__") or hasattr(queries, "__dataframe__")
+    return is_frame or isinstance(queries, Mapping)

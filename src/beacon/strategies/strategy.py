@@ -7,12 +7,10 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from beacon import plugins
 from beacon.engine.core import CoreState, rebuild
 from beacon.engine.limits import Limits
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
-from beacon.plugins import installed_names, load_installed
 
 
 class Strategy(ABC):
@@ -77,7 +75,9 @@ def make_strategy(strategy: str | Strategy) -> Strategy:
     if strategy in STRATEGIES:
         module, kind_name = STRATEGIES[strategy]
         return _checked(getattr(import_module(module), kind_name)())
-    kind = load_installed(plugins.STRATEGIES, strategy)
+    from beacon import plugins  # noqa: PLC0415 - only for names that are not Beacon's own
+
+    kind = plugins.load_installed(plugins.STRATEGIES, strategy)
     if kind is None:
         raise UsageError(f"no strategy is called {strategy!r}; there are: {', '.join(strategy_names())}")
     return _checked(kind())
@@ -85,7 +85,10 @@ def make_strategy(strategy: str | Strategy) -> Strategy:
 
 def strategy_names() -> list[str]:
     """Every strategy that can be asked for by name, Beacon's own first."""
-    return [*STRATEGIES, *(name for name in installed_names(plugins.STRATEGIES) if name not in STRATEGIES)]
+    from beacon import plugins  # noqa: PLC0415
+
+    installed = plugins.installed_names(plugins.STRATEGIES)
+    return [*STRATEGIES, *(name for name in installed if name not in STRATEGIES)]
 
 
 def _checked(strategy: Any) -> Strategy:
