@@ -18,7 +18,6 @@ from beacon.engine.core import tolerance_of
 from beacon.engine.floored import floored_scores
 from beacon.exact.bound import bound
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
-from beacon.exact.slack import reduction_slack
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.model.fixed import Fixed, as_fixed
 from beacon.model.flat import FlatModel
@@ -31,7 +30,7 @@ PART_SHARE = 0.25  # for one that does
 OVERHEAD_SHARE = 0.05  # each, at most, for reducing, for ordering and for the bound
 MAX_BOUND_SECONDS = 1.0
 ENTRIES_PER_SECOND = 1e8  # that elimination sums
-REDUCE_SECONDS = 3e-8  # for each table entry of the model
+REDUCE_SECONDS = 1e-7  # for each table entry of the model, orders and tables included
 BOUND_SECONDS = 2e-7  # for each table entry of what is left: to set it up, and the first passes
 SECONDS_PER_ENTRY = 5e-8  # of the clusters that a bound may go on to
 DEFAULT_SECONDS = 1.0  # what a query without a time limit may take as far as tables go
@@ -75,6 +74,8 @@ class Known:
     solved: SolvedParts
     upper_bound: float = math.inf
     """No assignment without zero factors has a higher score."""
+    slack: float = 0.0
+    """A score this close to the bound is optimal as far as rounding lets anybody tell."""
 
     @property
     def is_impossible(self) -> bool:
@@ -96,11 +97,6 @@ class Known:
         """The score at which a search for the best assignment may stop; none for the impossible."""
         return math.inf if self.is_impossible else self.upper_bound
 
-    @property
-    def slack(self) -> float:
-        """A score this close to the bound is optimal as far as rounding lets anybody tell."""
-        return max(tolerance_of(self.solved.reduced.model), 4 * reduction_slack(self.solved.reduced))
-
     def contradicts(self, start: NDArray[np.int64]) -> bool:
         """Does a start do otherwise than the evidence implies, so that it has probability zero?"""
         fixed = self.solved.reduced.fixed
@@ -119,7 +115,8 @@ class Known:
             found.run(seconds=seconds - (perf_counter() - began))
         else:
             found.run(passes=DEFAULT_PASSES)
-        return replace(self, upper_bound=found.upper_bound)
+        slack = max(tolerance_of(self.solved.reduced.model), 2 * found.slack)
+        return replace(self, upper_bound=found.upper_bound, slack=slack)
 
     def optimum(self, method: str, began: float, spent_seconds: float) -> Outcome:
         """The outcome of a query whose best assignment is known."""
