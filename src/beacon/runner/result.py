@@ -198,7 +198,7 @@ def checked_result(
     assignment = outcome.assignment
     log_potentials = model.log_potentials(assignment)
     zero_factors = int(np.count_nonzero(np.isneginf(log_potentials)))
-    floored = math.fsum(np.maximum(log_potentials, log_zero))
+    floored = math.fsum(np.maximum(log_potentials, log_zero).tolist())
     largest = np.abs(log_potentials, where=np.isfinite(log_potentials), out=np.zeros_like(log_potentials))
     tolerance = 1e-6 * (1 + abs(floored)) + 1e-9 * largest.max(initial=abs(log_zero))
     if zero_factors != outcome.zero_factors or abs(floored - outcome.score) > tolerance:
@@ -206,7 +206,8 @@ def checked_result(
             f"the search reports score {outcome.score} with {outcome.zero_factors} zero factors; "
             f"recomputed: {floored} with {zero_factors}. This is a bug in Beacon; please report it"
         )
-    if any(assignment[variable] != value for variable, value in evidence.items()):
+    values = assignment.tolist()
+    if any(values[variable] != value for variable, value in evidence.items()):
         raise RuntimeError(
             "the search changed an observed variable. This is a bug in Beacon; please report it"
         )
