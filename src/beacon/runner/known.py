@@ -34,7 +34,9 @@ REDUCE_SECONDS = 1e-7  # for each table entry of the model, orders and tables in
 BOUND_SECONDS = 2e-7  # for each table entry of what is left: to set it up, and the first passes
 SECONDS_PER_ENTRY = 5e-8  # of the clusters that a bound may go on to
 DEFAULT_SECONDS = 1.0  # what a query without a time limit may take as far as tables go
-DEFAULT_PASSES = 20  # of messages, where there is no time limit
+DEFAULT_VISITS = 5e6  # of table entries by messages, where there is no time limit; a few dozen milliseconds
+MIN_PASSES, MAX_PASSES = 20, 1000
+DEFAULT_CLUSTERS = 1 << 16  # entries of clusters, likewise
 
 
 class Effort(NamedTuple):
@@ -110,11 +112,13 @@ class Known:
         began, entries = perf_counter(), int(self.solved.tables.counts[2])
         if effort.is_timed and BOUND_SECONDS * entries > seconds:
             return self
-        found = bound(self.solved, self.solved.seed, int(min(MAX_ENTRIES, seconds / SECONDS_PER_ENTRY)))
         if effort.is_timed:
+            max_entries = int(min(MAX_ENTRIES, seconds / SECONDS_PER_ENTRY))
+            found = bound(self.solved, self.solved.seed, max_entries)
             found.run(seconds=seconds - (perf_counter() - began))
         else:
-            found.run(passes=DEFAULT_PASSES)
+            found = bound(self.solved, self.solved.seed, DEFAULT_CLUSTERS)
+            found.run(passes=int(min(max(DEFAULT_VISITS / max(1, entries), MIN_PASSES), MAX_PASSES)))
         slack = max(tolerance_of(self.solved.reduced.model), 2 * found.slack)
         return replace(self, upper_bound=found.upper_bound, slack=slack)
 
