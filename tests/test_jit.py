@@ -39,7 +39,7 @@ compiled_only = pytest.mark.skipif(not hasattr(run_greedy, "py_func"), reason="k
 KERNELS_LOADED_LATE = """
 import sys
 import numpy as np
-from beacon.model.families import random_bayes_net
+from beacon.model.families import ising_grid, random_bayes_net
 from beacon.runner.batch import SearchBatch
 from beacon.engine.core import CoreState
 from beacon.engine.limits import Limits
@@ -52,7 +52,7 @@ from beacon.strategies.tree.state import TreeState
 from beacon.solver import solve
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.strategy import make_strategy
-from beacon.runner.warm_up import warm_up, warm_up_guided
+from beacon.runner.warm_up import warm_up_exact, warm_up_guided, warm_up_search
 
 def loaded():
     modules = [module for name, module in sys.modules.items() if name.startswith("beacon.")]
@@ -61,7 +61,8 @@ def loaded():
 
 name, _, guided = sys.argv[1].partition(" ")
 model = random_bayes_net(60, seed=1)
-warm_up(make_strategy(name))
+warm_up_exact()
+warm_up_search(make_strategy(name))
 if guided:
     warm_up_guided(name)
 before = loaded()
@@ -69,7 +70,8 @@ if guided:
     scores = np.full((1, model.domain_sizes.sum()), 0.5)
     SearchBatch(model, [{}], name).run(60_000, scores, Guidance(0.5, "all", restart_from="guide"))
 else:
-    solve(model, strategy=name, stop=MaxSteps(60_000))
+    for asked in (model, ising_grid(40, 40)):  # one that is solved exactly by auto, one that is not
+        solve(asked, strategy=name, stop=MaxSteps(60_000))
 print(*sorted(name for _, name, _ in loaded() - before))
 """
 
@@ -298,7 +300,7 @@ print(*(name for name in sys.modules if name.startswith("beacon.")))
         ("greedy", {"run_greedy"}, {"run_gls", "clear_penalties", "run_tree"}),
         ("gls+", {"run_gls", "clear_penalties"}, {"run_greedy", "run_tree", "recount"}),
         ("tree", {"run_tree", "recount"}, {"run_gls", "run_greedy", "rebuild"}),
-        ("auto", {"run_gls", "run_tree"}, {"run_greedy"}),
+        ("auto", {"eliminate_in_order"}, {"run_gls", "run_tree", "run_greedy", "pass_messages"}),
     ],
 )
 def test_a_query_loads_the_kernels_of_its_strategy_alone(

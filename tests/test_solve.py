@@ -20,6 +20,7 @@ from beacon.runner.result import Result
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.solver import solve, solve_many
+from beacon.strategies.auto import Auto
 from tests.engine.helpers import small_models, some_evidence
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models
@@ -27,6 +28,7 @@ from tests.small_strategies import small_models as random_models
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = small_models()
 GRID = families.ising_grid(rows=8, columns=8, wrap=True, seed=2)
+SEARCH = Auto(exact=False)  # the subject is the search
 QUERIES = [some_evidence(GRID, 6, seed) for seed in range(6)]
 
 INTERRUPTED_BY_A_SIGNAL = """
@@ -105,7 +107,7 @@ def test_the_order_of_the_evidence_does_not_matter() -> None:
 
 
 def test_another_seed_takes_another_way() -> None:
-    first, second = (solve(GRID, stop=MaxSteps(300), seed=seed) for seed in (0, 1))
+    first, second = (solve(GRID, strategy=SEARCH, stop=MaxSteps(300), seed=seed) for seed in (0, 1))
     assert first.trace.scores.tolist() != second.trace.scores.tolist()
 
 
@@ -115,7 +117,7 @@ def test_no_queries_have_no_results() -> None:
 
 def test_a_query_may_have_no_free_variable() -> None:
     evidence = dict.fromkeys(range(64), 1)
-    result = solve(GRID, evidence, stop=MaxRuntime(60))
+    result = solve(GRID, evidence, strategy=SEARCH, stop=MaxRuntime(60))
     assert result.stop == "nothing to search"
     assert result.steps == 0
     assert result.assignment.tolist() == [1] * 64
@@ -125,7 +127,7 @@ def test_a_query_may_have_no_free_variable() -> None:
 def test_what_the_evidence_implies_leaves_nothing_to_search() -> None:
     implication = [0.0, -math.inf, 0.0, 0.0]
     chain = GraphicalModel.from_tables([2] * 5, [((i, i + 1), implication) for i in range(4)])
-    assert solve(chain, {4: 1}, stop=MaxRuntime(60)).stop == "nothing to search"
+    assert solve(chain, {4: 1}, strategy=SEARCH, stop=MaxRuntime(60)).stop == "nothing to search"
     result = solve(chain, {4: 1}, stop=MaxSteps(100), propagate=False)
     assert result.assignment.tolist() == [1] * 5
     assert result.evidence == {4: 1}
@@ -142,7 +144,7 @@ def test_evidence_of_probability_zero_gives_the_fewest_zero_factors() -> None:
 
 def test_no_steps_return_the_start() -> None:
     start = np.arange(64) % 2
-    result = solve(GRID, start=start, stop=MaxSteps(0))
+    result = solve(GRID, start=start, strategy=SEARCH, stop=MaxSteps(0))
     assert result.assignment.tolist() == start.tolist()
     assert (result.steps, result.stop, len(result.trace)) == (0, "steps", 1)
 
@@ -176,7 +178,7 @@ def test_log_zero_must_lie_below_all_tables(log_zero: float) -> None:
 
 
 def test_without_a_stop_the_default_holds() -> None:
-    assert solve(GRID, dict.fromkeys(range(64), 1), stop=None).stop == "nothing to search"
+    assert solve(GRID, dict.fromkeys(range(64), 1), strategy=SEARCH, stop=None).stop == "nothing to search"
 
 
 def test_mistakes_are_refused_before_any_search() -> None:
@@ -198,7 +200,12 @@ def test_every_result_is_heard_once_with_its_place(threads: int) -> None:
 
 def test_improvements_are_heard() -> None:
     heard: list[float] = []
-    result = solve(GRID, stop=MaxSteps(2000), on_improvement=lambda search: heard.append(search.best_score))
+    result = solve(
+        GRID,
+        strategy=SEARCH,
+        stop=MaxSteps(2000),
+        on_improvement=lambda search: heard.append(search.best_score),
+    )
     assert heard
     assert heard[-1] == pytest.approx(result.floored_log_score)
 
@@ -208,7 +215,7 @@ def test_an_error_in_a_listener_reaches_the_caller() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        solve(GRID, stop=MaxSteps(2000), on_improvement=fail)
+        solve(GRID, strategy=SEARCH, stop=MaxSteps(2000), on_improvement=fail)
 
 
 def test_an_interrupt_returns_what_the_searches_have() -> None:
@@ -217,7 +224,7 @@ def test_an_interrupt_returns_what_the_searches_have() -> None:
 
     fully_observed = dict.fromkeys(range(64), 0)  # the first result, at once
     queries = [fully_observed, *QUERIES]
-    results = solve_many(GRID, queries, stop=MaxRuntime(30), threads=2, on_result=interrupt)
+    results = solve_many(GRID, queries, strategy=SEARCH, stop=MaxRuntime(30), threads=2, on_result=interrupt)
     assert len(results) == len(queries)
     assert results[0].stop == "nothing to search"
     assert {result.stop for result in results[1:]} == {"interrupted"}
@@ -264,5 +271,13 @@ def test_an_error_in_a_listener_ends_the_other_searches() -> None:
 
     queries, stop = [dict.fromkeys(range(64), 0), *QUERIES[:3]], MaxSteps(2_000_000)
     with pytest.raises(ZeroDivisionError):
-        solve_many(GRID, queries, stop=stop, threads=2, on_result=fail, on_improvement=running.add)
+        solve_many(
+            GRID,
+            queries,
+            strategy=SEARCH,
+            stop=stop,
+            threads=2,
+            on_result=fail,
+            on_improvement=running.add,
+        )
     assert all(search.steps < 2_000_000 for search in running)

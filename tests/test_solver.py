@@ -59,10 +59,15 @@ def test_an_oracle_makes_the_first_assignment_the_best() -> None:
 
 def test_a_given_start_outranks_the_guide() -> None:
     zeros, ones = np.zeros(36, np.int64), np.ones(36, np.int64)
-    result = solve(GRID, guide=OracleGuide(GRID, ones), start=zeros, stop=MaxSteps(0))
+    result = solve(GRID, guide=OracleGuide(GRID, ones), start=zeros, strategy="gls+", stop=MaxSteps(0))
     assert (result.assignment == 0).all()
     chosen = solve(
-        GRID, guide=OracleGuide(GRID, ones), use=GuideUse("random"), start="guide", stop=MaxSteps(0)
+        GRID,
+        guide=OracleGuide(GRID, ones),
+        use=GuideUse("random"),
+        start="guide",
+        strategy="gls+",
+        stop=MaxSteps(0),
     )
     assert (chosen.assignment == 1).all()
 
@@ -171,4 +176,4 @@ def test_a_row_of_a_table_is_a_query() -> None:
 def test_no_stop_is_the_default_with_a_guide_and_without() -> None:
     observed = dict.fromkeys(range(36), 1)
     for guide in (None, OracleGuide(GRID, np.ones(36, np.int64))):
-        assert solve(GRID, observed, guide=guide, stop=None).stop == "nothing to search"
+        assert solve(GRID, observed, guide=guide, strategy="gls+", stop=None).stop == "nothing to search"

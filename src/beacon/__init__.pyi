@@ -39,6 +39,7 @@ from beacon.report.plots import plot_win_heatmap as plot_win_heatmap
 from beacon.runner.batch import SearchBatch as SearchBatch
 from beacon.runner.result import Result as Result
 from beacon.runner.result_list import ResultList as ResultList
+from beacon.runner.stop import MaxGap as MaxGap
 from beacon.runner.stop import MaxRuntime as MaxRuntime
 from beacon.runner.stop import MaxSteps as MaxSteps
 from beacon.runner.stop import NoImprovement as NoImprovement

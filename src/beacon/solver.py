@@ -50,12 +50,12 @@ def solve(
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
-    >>> result = beacon.solve(ising_grid(6, 6), {"x_0_0": "1"}, stop=beacon.MaxSteps(2_000), seed=0)
-    >>> result.named_assignment["x_0_0"], result.zero_factors
-    ('1', 0)
-    >>> heard = []
+    >>> result = beacon.solve(ising_grid(6, 6), {"x_0_0": "1"}, seed=0)
+    >>> result.named_assignment["x_0_0"], result.zero_factors, result.is_optimal
+    ('1', 0, True)
+    >>> heard, grid = [], ising_grid(40, 40)  # too wide to be solved exactly: it is searched
     >>> result = beacon.solve(
-    ...     ising_grid(6, 6), stop=beacon.MaxSteps(2_000), on_improvement=lambda s: heard.append(s.best_score)
+    ...     grid, stop=beacon.MaxSteps(2_000), on_improvement=lambda search: heard.append(search.best_score)
     ... )
     >>> bool(heard[-1] == result.trace.scores[-1])
     True
@@ -108,8 +108,8 @@ def solve_many(
     >>> import beacon
     >>> from beacon.model.families import ising_grid
     >>> results = beacon.solve_many(ising_grid(6, 6), [{"x_0_0": 0}, {"x_0_0": 1}], stop=beacon.MaxSteps(500))
-    >>> [result.steps for result in results]
-    [500, 500]
+    >>> [result.proof for result in results]
+    ['elimination', 'elimination']
     """
     resolved = evidence_of_queries(model, evidences)
     check_seed(seed)

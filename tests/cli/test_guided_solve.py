@@ -72,7 +72,7 @@ def test_a_start_from_the_guide_is_where_it_would_begin(files: Files) -> None:
     ones = np.ones((3, 36), dtype=np.int64)
     guide = FrequencyGuide.from_references(files.model, ones, np.zeros((3, 36), dtype=np.bool_))
     guide.save(files.guide)
-    for (_, assignment), evidence in zip(files.found(steps=0), QUERIES, strict=True):
+    for (_, assignment), evidence in zip(files.found("--method", "gls+", steps=0), QUERIES, strict=True):
         assert assignment == [evidence.get(i, 1) for i in range(36)]
 
 
@@ -102,7 +102,7 @@ def test_tuned_settings_are_used_unless_options_say_otherwise(files: Files) -> N
 def test_a_start_from_a_file_outranks_the_guide(files: Files) -> None:
     start = files.folder / "start.MPE"
     start.write_text("MPE\n36 " + " ".join("0" * 36) + "\n")
-    options = ("--guide", files.guide, "--steps", 0, "--start", start, "--json")
+    options = ("--guide", files.guide, "--method", "gls+", "--steps", 0, "--start", start, "--json")
     assert run("solve", files.model_file, *options).json["assignment"] == [0] * 36
 
 

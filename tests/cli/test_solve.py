@@ -66,7 +66,7 @@ def test_the_help_names_every_strategy() -> None:
 def test_zero_steps_return_the_start(sprinkler: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.MPE"
     start.write_text("MPE\n3 1 1 0\n")
-    result = run("solve", sprinkler, "--steps", 0, "--start", start, "--json").json
+    result = run("solve", sprinkler, "--method", "gls+", "--steps", 0, "--start", start, "--json").json
     assert (result["assignment"], result["steps"], result["stop"]) == ([1, 1, 0], 0, "steps")
 
 
@@ -82,9 +82,38 @@ def test_the_trace_shows_every_improvement(sprinkler: Path, tmp_path: Path) -> N
 
 
 def test_a_score_that_is_good_enough_ends_the_search(sprinkler: Path) -> None:
-    result = run("solve", sprinkler, "-e", "grass=wet", "--target", "-5", "--json").json
+    result = run("solve", sprinkler, "-e", "grass=wet", "--method", "gls+", "--target", "-5", "--json").json
     assert result["stop"] == "target"
     assert run("solve", sprinkler, "--no-improvement", 1, "--json").json["steps"] < 100
+
+
+def test_a_proof_is_said_and_written(sprinkler: Path) -> None:
+    asked = ("solve", sprinkler, "-e", "grass=wet")
+    assert "certainty      optimal, proved by elimination in " in run(*asked).out
+    result = run(*asked, "--json").json
+    assert (result["optimal"], result["proof"], result["gap"]) == (True, "elimination", 0)
+    assert result["upper_bound"] == pytest.approx(result["log_score"]) == pytest.approx(WET)
+    assert result["total_seconds"] >= result["seconds"]
+    searched = run(*asked, "--method", "gls+", "--steps", 5, "--json").json
+    assert (searched["optimal"], searched["proof"], searched["gap"]) == (False, None, None)
+
+
+def test_a_gap_ends_the_search(tmp_path: Path) -> None:
+    run("generate", "grid", "-o", tmp_path / "grid.uai", "--set", "rows=40", "--set", "columns=40")
+    asked = ("solve", tmp_path / "grid.uai", "--steps", 10**6, "--gap", 3000)
+    result = run(*asked, "--json").json
+    assert (result["stop"], result["optimal"]) == ("gap", False)
+    assert result["upper_bound"] - result["log_score"] == pytest.approx(result["gap"])
+    assert result["gap"] <= 3000
+    assert "nats) below the optimum" in run(*asked).out
+
+
+def test_impossible_evidence_is_said_to_be_proved(sprinkler: Path) -> None:
+    evidence = ("-e", "rain=no", "-e", "sprinkler=off", "-e", "grass=wet")
+    assert run("solve", sprinkler, *evidence, "--steps", 10).out.startswith(
+        "evidence       proved impossible"
+    )
+    assert run("solve", sprinkler, *evidence, "--steps", 10, "--json").json["impossible"] is True
 
 
 def test_impossible_evidence_is_a_warning_and_still_searched(sprinkler: Path) -> None:
@@ -170,7 +199,17 @@ def test_a_cut_answer_shows_what_differs_from_the_commonest_value(tmp_path: Path
 
 
 def test_propagation_is_on_unless_switched_off(sprinkler: Path) -> None:
-    evidence = ("-e", "grass=wet", "-e", "sprinkler=off", "--steps", 50, "--json")  # so it must have rained
+    evidence = (
+        "-e",
+        "grass=wet",
+        "-e",
+        "sprinkler=off",
+        "--steps",
+        50,
+        "--json",
+        "--method",
+        "gls+",
+    )  # so it rained
     implied = run("solve", sprinkler, *evidence).json
     searched = run("solve", sprinkler, *evidence, "--no-propagate").json
     assert implied["assignment"] == searched["assignment"] == [1, 0, 1]
@@ -225,7 +264,9 @@ def test_a_second_is_the_limit_where_nothing_else_ends_the_search() -> None:
 
 
 def test_ctrl_c_keeps_the_best_found_so_far(sprinkler: Path) -> None:
-    with start_process("solve", sprinkler, "-e", "grass=wet", "--time", 100, "--json") as process:
+    with start_process(
+        "solve", sprinkler, "-e", "grass=wet", "--time", 100, "--json", "--method", "gls+"
+    ) as process:
         assert process.stderr is not None
         assert any(NOTE in line for line in process.stderr)
         process.send_signal(signal.SIGINT)

@@ -22,7 +22,8 @@ def test_a_table_goes_in_and_a_table_comes_out(model: GraphicalModel) -> None:
     table = pa.table({"sun": ["yes", None, "no"]})
     results = beacon.solve_many(model, table, stop=beacon.MaxSteps(50))
     made = results.to_arrow()
-    assert made.column_names == ["sun", "steps", "log_score", "zero_factors", "steps_", "seconds", "stop"]
+    figures = ["log_score", "zero_factors", "steps_", "seconds", "stop", "proof", "gap"]
+    assert made.column_names == ["sun", "steps", *figures]
     assert made["sun"].to_pylist() == ["yes", "no", "no"]
     assert made["steps"].to_pylist() == ["many", "few", "few"]
     assert np.allclose(made["log_score"].to_numpy(), np.log([0.2, 0.6, 0.6]))
@@ -53,6 +54,7 @@ def test_improvements_of_many_searches_are_heard_of(model: GraphicalModel) -> No
     beacon.solve_many(
         grid,
         [{}, {0: 1}],
+        strategy="gls+",
         stop=beacon.MaxSteps(200),
         on_improvement=lambda search: heard.append(search.score),
     )

@@ -75,16 +75,19 @@ class Turns(Strategy):
 
 SMALL_ROUND = 300  # work: on small models every arm has many turns
 MIXES: dict[str, Auto] = {
-    "three arms": Auto((GlsPlus(), Tree(), Greedy()), first_round=SMALL_ROUND),
-    "own arm": Auto((GlsPlus(), Tree(), Turns()), first_round=SMALL_ROUND),
-    "own arm first": Auto((Turns(), Greedy()), first_round=SMALL_ROUND),
-    "one arm": Auto((GlsPlus(),), first_round=SMALL_ROUND),
+    "three arms": Auto((GlsPlus(), Tree(), Greedy()), first_round=SMALL_ROUND, exact=False),
+    "own arm": Auto((GlsPlus(), Tree(), Turns()), first_round=SMALL_ROUND, exact=False),
+    "own arm first": Auto((Turns(), Greedy()), first_round=SMALL_ROUND, exact=False),
+    "one arm": Auto((GlsPlus(),), first_round=SMALL_ROUND, exact=False),
     "a mix as an arm": Auto(
-        (Auto((Greedy(), Turns()), first_round=SMALL_ROUND // 3), GlsPlus()), first_round=SMALL_ROUND
+        (Auto((Greedy(), Turns()), first_round=SMALL_ROUND // 3), GlsPlus()),
+        first_round=SMALL_ROUND,
+        exact=False,
     ),
 }
 CONTENDERS: dict[str, Strategy] = {
     **{name: make_strategy(name) for name in STRATEGIES},
+    "auto": Auto(exact=False),  # what it finds by searching
     "turns": Turns(),
     **MIXES,
 }

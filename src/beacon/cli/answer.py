@@ -71,10 +71,12 @@ def _say_trace(result: Result, show_all: bool) -> None:
 
 def result_line(query: int, result: Result) -> str:
     """One query of many."""
-    interrupted = ", interrupted" if result.stop == "interrupted" else ""
+    ending = (
+        ", proved optimal" if result.is_optimal else ", interrupted" if result.stop == "interrupted" else ""
+    )
     return (
         f"{query}: log score {result.log_score:.6f}, {result.zero_factors} zero factors, "
-        f"{result.steps:,} steps, {result.seconds:.3f} s{interrupted}"
+        f"{result.steps:,} steps, {result.seconds:.3f} s{ending}"
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from beacon.errors import UsageError
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.stop import DEFAULT_STOP, MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
+from beacon.runner.stop import DEFAULT_STOP, MaxGap, MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
 from beacon.solver import default_strategy, tuned_use
 from beacon.strategies.auto import Auto
 from beacon.strategies.gls import GlsPlus
@@ -39,7 +39,11 @@ def chosen_strategy(method: str, penalty_weight: float | None) -> Strategy:
 
 
 def chosen_stop(
-    steps: int | None, seconds: float | None, no_improvement: int | None, target: float | None
+    steps: int | None,
+    seconds: float | None,
+    no_improvement: int | None,
+    target: float | None,
+    gap: float | None = None,
 ) -> Stop:
     """The first limit to be reached ends the search; the default where nothing else is sure to end it."""
     makers = (
@@ -47,6 +51,7 @@ def chosen_stop(
         (MaxRuntime, seconds),
         (NoImprovement, no_improvement),
         (TargetScore, target),
+        (MaxGap, gap),
     )
     stop = reduce(or_, (make(cast("Any", limit)) for make, limit in makers if limit is not None), Stop())
     if steps is None and seconds is None and no_improvement is None:

@@ -46,6 +46,7 @@ def solve(
     time: options.Seconds = None,
     no_improvement: options.IdleSteps = None,
     target: options.Target = None,
+    gap: options.Gap = None,
     out: options.SolutionOut = None,
     json: Json = False,
     trace: options.WithTrace = False,
@@ -70,7 +71,7 @@ def solve(
     from beacon.formats import read_model, read_solution  # noqa: PLC0415
     from beacon.solver import solve_many  # noqa: PLC0415
 
-    stop = choices.chosen_stop(steps, time, no_improvement, target)
+    stop = choices.chosen_stop(steps, time, no_improvement, target, gap)
     choices.check_guide_options(guide, start, asked)
     if method is not None:
         choices.chosen_strategy(method, penalty_weight)  # a wrong name shall not wait for the model

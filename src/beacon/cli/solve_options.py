@@ -81,6 +81,10 @@ IdleSteps = Annotated[
     option("--no-improvement N", "This many steps in a row that find nothing better.", LIMITS, low=1),
 ]
 Target = Annotated[float | None, option("--target SCORE", "A log score that is good enough.", LIMITS)]
+Gap = Annotated[
+    float | None,
+    option("--gap NATS", "A score that is proved to be at most this far below the optimum.", LIMITS, low=0),
+]
 SolutionOut = Annotated[
     str | None,
     option(

@@ -144,5 +144,5 @@ def _run_of(outcome: Outcome) -> Run:
         setup_seconds=outcome.setup_seconds,
         seconds=outcome.seconds - outcome.setup_seconds,
         stop=outcome.stop,
-        proved=outcome.stop == "optimal",
+        proved=outcome.proof is not None,
     )

@@ -16,7 +16,7 @@ from beacon.model.checks import check_count, check_positive
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer
-from beacon.runner.result import Outcome, Result, checked_result
+from beacon.runner.result import Result, checked_result
 from beacon.runner.runner import Query, Runner
 from beacon.runner.stop import Stop
 from beacon.strategies.auto import Auto
@@ -144,7 +144,7 @@ class Teacher:
         results: list[Result] = []
         for seed in seeds:
             query, stops = Query(evidence), [self.settings.stop]
-            outcome = Outcome.of(*self.runner.search(query, stops, seed=seed, cancelled=cancelled))
+            outcome = self.runner.outcome(query, stops, seed=seed, cancelled=cancelled)
             results.append(checked_result(self.model, evidence, outcome, self.flat.log_zero, seed))
             if results[-1].is_optimal:
                 break

@@ -191,7 +191,7 @@ def train(
     >>> solved = beacon.collect(model, queries, beacon.CollectSettings(teacher, steps=0))
     >>> guide = beacon.train(model, queries, "fast", solved, epochs=2)
     >>> guide.save("grid.guide")
-    >>> beacon.solve(model, guide="grid.guide", stop=beacon.MaxSteps(100)).steps
+    >>> beacon.solve(model, guide="grid.guide", strategy="gls+", stop=beacon.MaxSteps(100)).steps
     100
     """
     given = {"epochs": epochs, "states_per_query": states_per_query, "batch": batch}

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from beacon.errors import EvidenceError, ModelError
 MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
 MAX_SCOPE = 32  # axes that every numpy can give an array
 MAX_VALUES = 1 << 24  # over all variables; more is a mistake, and each value costs memory
+MAX_LOOKUP = 1 << 22  # entries up to which a copy of all tables, for quick scores, is worth its memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +33,44 @@ class Factor:
 
     scope: tuple[int, ...]
     log_table: NDArray[np.float64]
+
+
+class _Lookup(NamedTuple):
+    """All tables end to end, and where an assignment's entries are found in them."""
+
+    table: NDArray[np.float64]
+    table_starts: NDArray[np.int64]
+    """[factors]"""
+    scope_starts: NDArray[np.int64]
+    """[factors + 1] where the variables of each begin in the two below."""
+    variables: NDArray[np.int64]
+    strides: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, factors: Sequence[Factor]) -> _Lookup:
+        """Copy the tables of all factors."""
+        tables = [factor.log_table for factor in factors]
+        places = [
+            (variable, math.prod(factor.log_table.shape[axis + 1 :]))
+            for factor in factors
+            for axis, variable in enumerate(factor.scope)
+        ]
+        variables, strides = np.array(places, dtype=np.int64).reshape(-1, 2).T
+        sizes, arities = [table.size for table in tables], [table.ndim for table in tables]
+        return cls(
+            np.concatenate([table.reshape(-1) for table in tables]) if tables else np.empty(0),
+            np.cumsum([0, *sizes], dtype=np.int64)[:-1],
+            np.cumsum([0, *arities], dtype=np.int64),
+            np.ascontiguousarray(variables),
+            np.ascontiguousarray(strides),
+        )
+
+    def log_potentials(self, values: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Each factor's entry at an assignment."""
+        steps = np.concatenate([[0], np.cumsum(values[self.variables] * self.strides)])
+        starts = self.scope_starts
+        entries: NDArray[np.int64] = self.table_starts + steps[starts[1:]] - steps[starts[:-1]]
+        return self.table.take(entries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +154,7 @@ class GraphicalModel:
         """Largest number of variables in a factor."""
         return max((len(factor.scope) for factor in self.factors), default=0)
 
-    @property
+    @cached_property
     def num_entries(self) -> int:
         """Number of table entries over all factors."""
         return sum(factor.log_table.size for factor in self.factors)
@@ -153,10 +192,17 @@ class GraphicalModel:
 
     def log_potentials(self, assignment: ArrayLike) -> NDArray[np.float64]:
         """The log-potential of each factor at a complete assignment."""
-        values = self.check_assignment(assignment).tolist()
+        values = self.check_assignment(assignment)
+        if self.num_entries <= MAX_LOOKUP:
+            return self._lookup.log_potentials(values)
+        listed = values.tolist()
         return np.array(
-            [f.log_table[tuple([values[i] for i in f.scope])] for f in self.factors], dtype=np.float64
+            [f.log_table[tuple([listed[i] for i in f.scope])] for f in self.factors], dtype=np.float64
         )
+
+    @cached_property
+    def _lookup(self) -> _Lookup:
+        return _Lookup.of(self.factors)
 
     def log_score(self, assignment: ArrayLike) -> float:
         """Sum of all log-potentials at a complete assignment; -inf if any is zero. Slow and obvious."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,12 @@ class Outcome:
     stop: str
     """Why it ended."""
     method: str
+    upper_bound: float | None = None
+    """No assignment is better than this; None if nothing is known."""
+    proof: str | None = None
+    """How the assignment is proved optimal, if it is."""
+    is_impossible: bool = False
+    """Is it proved that every assignment has probability zero?"""
 
     @classmethod
     def of(cls, search: Search, stop: str, setup_seconds: float = 0.0, trace: Trace | None = None) -> Outcome:
@@ -46,6 +53,8 @@ class Outcome:
             setup_seconds=setup_seconds,
             stop=stop,
             method=search.strategy.name,
+            upper_bound=search.least_bound if stop in {"optimal", "gap"} or search.is_bounded else None,
+            proof="bound" if stop == "optimal" else None,
         )
 
 
@@ -55,11 +64,12 @@ class Result:
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
-    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1}, stop=beacon.MaxSteps(200))
-    >>> int(result.assignment[0]), result.steps, result.zero_factors
-    (1, 200, 0)
-    >>> bool(result.trace.best_at(200) >= result.trace.best_at(9))
-    True
+    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1})
+    >>> int(result.assignment[0]), result.zero_factors, result.is_optimal, result.proof, result.gap
+    (1, 0, True, 'elimination', 0.0)
+    >>> result = beacon.solve(ising_grid(4, 4), {"x_0_0": 1}, strategy="gls+", stop=beacon.MaxSteps(200))
+    >>> result.steps, result.proof, bool(result.trace.best_at(200) >= result.trace.best_at(9))
+    (200, None, True)
     """
 
     model: GraphicalModel = field(repr=False)
@@ -82,6 +92,16 @@ class Result:
     stop: str
     """Why the search ended."""
     trace: Trace = field(repr=False)
+    upper_bound: float | None = None
+    """No assignment has a higher log score; None if no bound is known. Where zeros cannot be avoided and it
+    is met, a bound on the floored score."""
+    proof: str | None = None
+    """How the assignment is proved optimal: ``"elimination"``, ``"bound"`` (its score meets the upper
+    bound), or None: it is not."""
+    is_impossible: bool = False
+    """Is it proved that every assignment has probability zero, whatever the values?"""
+    total_seconds: float = 0.0
+    """From the evidence to the answer, checking included."""
 
     @property
     def named_assignment(self) -> dict[str, str]:
@@ -90,8 +110,15 @@ class Result:
 
     @property
     def is_optimal(self) -> bool:
-        """Is this proved to be the best assignment (each factor at its maximum under the evidence)?"""
-        return self.stop == "optimal"
+        """Is this proved to be a best assignment?"""
+        return self.proof is not None
+
+    @property
+    def gap(self) -> float | None:
+        """How far the log score may be below the optimum, in nats: 0 if proved, None if no bound is known."""
+        if self.is_optimal:
+            return 0.0
+        return None if self.upper_bound is None else max(0.0, self.upper_bound - self.log_score)
 
     def summary(self) -> str:
         """A few lines for a person."""
@@ -107,12 +134,28 @@ class Result:
         ]
         if self.zero_factors:
             lines.insert(1, f"floored score  {self.floored_log_score:.6f} (zeros count {self.log_zero:g})")
+        if self.is_impossible:
+            lines.insert(0, "evidence       proved impossible: every assignment has probability zero")
+        if self.certainty:
+            lines.insert(1 + self.is_impossible, f"certainty      {self.certainty}")
         return "\n".join(lines)
+
+    @property
+    def certainty(self) -> str:
+        """What is known about the optimum, in words; empty if nothing is."""
+        if self.proof is not None:
+            means = "its upper bound" if self.proof == "bound" else self.proof
+            return f"optimal, proved by {means} in {_duration(self.seconds)}"
+        if self.gap is None or math.isinf(self.gap):
+            return ""
+        nats = f"{self.gap:,.1f} nats" if self.gap >= 10 else f"{self.gap:.2g} nats"
+        share = f"{100 * self.gap / abs(self.log_score):.2g} % ({nats})" if self.log_score else nats
+        return f"at most {share} below the optimum"
 
     def to_dict(self) -> dict[str, Any]:
         """What ``beacon solve --json`` prints."""
         return {
-            "log_score": self.log_score if math.isfinite(self.log_score) else None,
+            "log_score": _finite(self.log_score),
             "floored_log_score": self.floored_log_score,
             "log_zero": self.log_zero,
             "zero_factors": self.zero_factors,
@@ -120,6 +163,12 @@ class Result:
             "named_assignment": self.named_assignment,
             "steps": self.steps,
             "seconds": self.seconds,
+            "total_seconds": self.total_seconds,
+            "upper_bound": _finite(self.upper_bound),
+            "gap": _finite(self.gap),
+            "optimal": self.is_optimal,
+            "proof": self.proof,
+            "impossible": self.is_impossible,
             "method": self.method,
             "seed": self.seed,
             "stop": self.stop,
@@ -145,10 +194,11 @@ def checked_result(
     model: GraphicalModel, evidence: dict[int, int], outcome: Outcome, log_zero: float, seed: int
 ) -> Result:
     """Score a search's best assignment anew and compare with what the search believed."""
+    began = perf_counter()
     assignment = outcome.assignment
     log_potentials = model.log_potentials(assignment)
     zero_factors = int(np.count_nonzero(np.isneginf(log_potentials)))
-    floored = math.fsum(np.maximum(log_potentials, log_zero))
+    floored = math.fsum(np.maximum(log_potentials, log_zero).tolist())
     largest = np.abs(log_potentials, where=np.isfinite(log_potentials), out=np.zeros_like(log_potentials))
     tolerance = 1e-6 * (1 + abs(floored)) + 1e-9 * largest.max(initial=abs(log_zero))
     if zero_factors != outcome.zero_factors or abs(floored - outcome.score) > tolerance:
@@ -156,7 +206,8 @@ def checked_result(
             f"the search reports score {outcome.score} with {outcome.zero_factors} zero factors; "
             f"recomputed: {floored} with {zero_factors}. This is a bug in Beacon; please report it"
         )
-    if any(assignment[variable] != value for variable, value in evidence.items()):
+    values = assignment.tolist()
+    if any(values[variable] != value for variable, value in evidence.items()):
         raise RuntimeError(
             "the search changed an observed variable. This is a bug in Beacon; please report it"
         )
@@ -174,4 +225,22 @@ def checked_result(
         seed=int(seed),
         stop=outcome.stop,
         trace=outcome.trace,
+        upper_bound=_rounded_up(outcome.upper_bound, floored if zero_factors == 0 else -math.inf),
+        proof=outcome.proof,
+        is_impossible=outcome.is_impossible,
+        total_seconds=outcome.seconds + perf_counter() - began,
     )
+
+
+def _rounded_up(upper_bound: float | None, score: float) -> float | None:
+    """A bound that the score, added up in another order, may be above by a rounding error."""
+    return None if upper_bound is None else max(upper_bound, score)
+
+
+def _finite(number: float | None) -> float | None:
+    """A number for JSON, which has no infinity."""
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _duration(seconds: float) -> str:
+    return f"{1e3 * seconds:.2g} ms" if seconds < 0.0995 else f"{seconds:.2g} s"

@@ -12,7 +12,7 @@ from beacon.runner.result import Result
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop")
+FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop", "proof", "gap")
 
 
 class ResultList(list[Result]):

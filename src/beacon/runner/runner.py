@@ -17,13 +17,14 @@ from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
 from beacon.runner.stop import Stop
-from beacon.runner.warm_up import warm_up, warm_up_guided, warm_up_scoring
+from beacon.runner.warm_up import warm_up, warm_up_exact, warm_up_guided, warm_up_scoring, warm_up_search
 from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
     from beacon.guided.guidance import Guidance
     from beacon.guided.guide import Guide
     from beacon.guided.use import GuideUse
+    from beacon.runner.known import Effort, Known
 
 T = TypeVar("T")
 Listener = Callable[[Search], None]
@@ -76,7 +77,11 @@ class Runner:
         self.strategy = make_strategy(strategy).fitted(self.flat)
         self.pool = Pool(threads)
         self.batch_size = batch_size or _batch_size(model)
-        warm_up(self.strategy)
+        self.knows = propagate and bool(getattr(self.strategy, "exact", False))
+        if self.knows:
+            warm_up_exact()  # what a search needs is loaded when one is needed
+        else:
+            warm_up(self.strategy)
         if self.use is not None:
             warm_up_scoring()
             if self.use.guidance.is_heeded:
@@ -104,7 +109,7 @@ class Runner:
 
         return job.scored_once() if is_asked_first(self.guide, self.use) else job.in_step()
 
-    def search(
+    def outcome(
         self,
         query: Query,
         stops: Sequence[Stop],
@@ -114,19 +119,45 @@ class Runner:
         scores: NDArray[np.float32] | None = None,
         spent_seconds: float = 0.0,
         seed: int | None = None,
-    ) -> tuple[Search, str, float]:
-        """Run one search; return it, why it ended, and the seconds until it began."""
-        began = perf_counter()
-        held = None if query.yields else query.start
-        fixed = fixed_values(self.flat, query.evidence, held, self.propagate)
-        search = Search(self.flat, fixed, self.strategy, query.start, self.seed if seed is None else seed)
-        setup_seconds = perf_counter() - began + spent_seconds
+    ) -> Outcome:
+        """Answer one query: what is cheap to know is computed, the rest is searched."""
+        began, seed = perf_counter() - spent_seconds, self.seed if seed is None else seed
+        is_over = cancelled is not None and cancelled.is_set()
+        known = None if is_over else self._known(query, stops, seed)
+        if known is not None and known.is_optimum:
+            return known.optimum(self.strategy.name, began, spent_seconds)
+        if self.knows:
+            began += warm_up_search(self.strategy)
+        if known is not None:
+            known = known.bounded(_effort(stops))
+        search = self._new_search(query, known, seed)
+        setup_seconds = perf_counter() - began
         search.charge(setup_seconds)
         reason = "steps"
         for stop in stops:
             if reason in {"steps", "seconds"}:
                 reason = search.run(stop, cancelled, on_improvement, scores, self._guidance)
-        return search, reason, setup_seconds
+        outcome = Outcome.of(search, reason, setup_seconds)
+        return outcome if known is None else known.completed(outcome)
+
+    def _known(self, query: Query, stops: Sequence[Stop], seed: int) -> Known | None:
+        """What can be known cheaply before a search; None where nothing shall be."""
+        if not self.knows:
+            return None
+        from beacon.runner.known import know  # noqa: PLC0415 - most strategies know nothing
+
+        effort = _effort(stops)
+        return know(self.flat, query.evidence, effort, seed) if effort.pays_to_reduce(self.flat) else None
+
+    def _new_search(self, query: Query, known: Known | None, seed: int) -> Search:
+        held = None if query.yields else query.start
+        if known is None or (held is not None and known.contradicts(held)):
+            fixed = fixed_values(self.flat, query.evidence, held, self.propagate)
+        else:
+            fixed = known.fixed
+        if known is None:
+            return Search(self.flat, fixed, self.strategy, query.start, seed)
+        return Search(self.flat, fixed, self.strategy, query.start, seed, known.limit, known.slack)
 
     @property
     def _guidance(self) -> Guidance | None:
@@ -149,8 +180,7 @@ class _Job(Generic[T]):
         """Each search by itself, as many at once as there are threads."""
 
         def work(k: int) -> T:
-            outcome = Outcome.of(*self.runner.search(self.queries[k], self.stops, **self._options))
-            return self.finish(k, outcome)
+            return self.finish(k, self.runner.outcome(self.queries[k], self.stops, **self._options))
 
         return self._in_threads(work, len(self.queries))
 
@@ -197,11 +227,12 @@ class _Job(Generic[T]):
         def work(k: int) -> T:
             query = replace(some[k], start=scored.starts[k], yields=True) if from_guide else some[k]
             scores = scored.scores[k] if is_heeded else None
-            search, reason, setup = runner.search(
+            outcome = runner.outcome(
                 query, self.stops, scores=scores, spent_seconds=scored.seconds, **self._options
             )
-            trace = scored.trace(k, search.trace, setup) if from_guide else None
-            return self.finish(first + k, Outcome.of(search, reason, setup, trace))
+            if from_guide:
+                outcome = replace(outcome, trace=scored.trace(k, outcome.trace, outcome.setup_seconds))
+            return self.finish(first + k, outcome)
 
         for k, outcome in self._in_threads(work, len(some)):
             yield first + k, outcome
@@ -242,6 +273,13 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
     """An outcome after Ctrl-C: a search between two scorings seems to have come to its last step."""
     is_cut = outcome.stop == "steps" and outcome.steps < stop.steps
     return replace(outcome, stop="interrupted") if is_cut else outcome
+
+
+def _effort(stops: Sequence[Stop]) -> Effort:
+    """What may be spent on knowing, before any search: a part of the first time limit."""
+    from beacon.runner.known import Effort  # noqa: PLC0415
+
+    return Effort.within(stops[0].seconds)
 
 
 def _batch_size(model: GraphicalModel) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import draw_assignment, new_core
 from beacon.engine.incumbent import first_best, save_all_best
-from beacon.engine.limits import OPTIMAL, RUNNING, STALLED, TARGET, Limits
+from beacon.engine.limits import EPSILON, OPTIMAL, RUNNING, STALLED, TARGET, Limits
 from beacon.model.fixed import Fixed, as_fixed, place
 from beacon.model.flat import FlatModel
 from beacon.runner.stop import Stop
@@ -28,7 +28,7 @@ CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C ar
 FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
 NO_LIMIT = np.iinfo(np.int64).max
 
-REASONS = {OPTIMAL: "optimal", STALLED: "stalled", TARGET: "target"}
+REASONS = {OPTIMAL: "optimal", STALLED: "stalled"}
 
 
 class Search:
@@ -41,11 +41,18 @@ class Search:
         strategy: Strategy,
         start: NDArray[np.int64] | None = None,
         seed: int = 0,
+        upper_bound: float = math.inf,
+        slack: float = 0.0,
     ) -> None:
-        """Begin at ``start`` or at random; ``evidence`` is all that the search may not change."""
+        """Begin at ``start`` or at random; ``evidence`` is all that the search may not change.
+
+        No assignment without zero factors has a score above ``upper_bound``; one that is no more than
+        ``slack`` below it is optimal.
+        """
         fixed = as_fixed(evidence, model.num_variables)
         self.model = model
         self.strategy = strategy.fitted(model)
+        self.upper_bound, self._optimal_from = upper_bound, upper_bound - slack
         self.seconds = 0.0
         self.core = new_core(model, fixed, seed, flips=strategy.flips)
         if start is None:
@@ -89,6 +96,16 @@ class Search:
         return int(self.core.counters[0]["best_zeros"])
 
     @property
+    def is_bounded(self) -> bool:
+        """Was an upper bound given?"""
+        return self.upper_bound < math.inf
+
+    @property
+    def least_bound(self) -> float:
+        """The lowest upper bound known: the one given, or all factors at their maxima under the evidence."""
+        return min(self.upper_bound, float(self.core.counters[0]["upper_bound"]))
+
+    @property
     def best_assignment(self) -> NDArray[np.int64]:
         """The best assignment so far."""
         save_all_best(self.core)
@@ -121,7 +138,7 @@ class Search:
                 on_improvement(self)
                 self.seconds = perf_counter() - began
             if verdict != RUNNING:
-                return REASONS[verdict]
+                return self._met(stop) if verdict == TARGET else REASONS[verdict]
             if self._is_stuck():
                 return "stalled"
         return reason
@@ -148,13 +165,30 @@ class Search:
             return "no improvement"
         return "interrupted" if cancelled is not None and cancelled.is_set() else None
 
+    def _target(self, stop: Stop) -> float:
+        """The score of a feasible assignment at which to stop."""
+        return float(min(stop.target, self._optimal_from, self._close_enough(stop)))
+
+    def _close_enough(self, stop: Stop) -> float:
+        """The score that is within the gap asked for; infinite where none is asked for."""
+        return self.least_bound - stop.gap if stop.gap > 0 else math.inf
+
+    def _met(self, stop: Stop) -> str:
+        """Which of the scores to stop at has been met?"""
+        best = (
+            max(self.best_score, self._target(stop)) + EPSILON
+        )  # the mix adds up its score in another order
+        if best >= self._optimal_from:
+            return "optimal"
+        return "target" if best >= stop.target else "gap"
+
     def _call_kernel(self, stop: Stop) -> int:
         """Run the kernel for a few milliseconds, and learn from it how much work that is."""
         counters = self.core.counters[0]
         first_step, first_work, began = self.steps, self._work_done(), perf_counter()
         last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
         # rounded up: were it less than the limit, the kernel would stand still while the loop goes on
-        limits = Limits(math.ceil(min(last_step, NO_LIMIT)), first_work + self._work, float(stop.target))
+        limits = Limits(math.ceil(min(last_step, NO_LIMIT)), first_work + self._work, self._target(stop))
         verdict = self._advance(limits)
         spent = max(perf_counter() - began, 1e-6)
         self._recorder.fetch(self.core, first_step, self.seconds, self.seconds + spent)

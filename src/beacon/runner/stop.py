@@ -17,6 +17,8 @@ class Stop:
     seconds: float = math.inf
     idle_steps: float = math.inf
     target: float = math.inf
+    gap: float = 0.0
+    """An upper bound no further than this above the best score is close enough."""
 
     def __or__(self, other: Stop) -> Stop:
         """Stop when either would."""
@@ -26,11 +28,12 @@ class Stop:
             min(self.seconds, other.seconds),
             min(self.idle_steps, other.idle_steps),
             min(self.target, other.target),
+            max(self.gap, other.gap),
         )
 
     @property
     def is_bounded(self) -> bool:
-        """Does it end every search? A target alone may never be reached."""
+        """Does it end every search? A target or gap alone may never be reached."""
         return min(self.steps, self.seconds, self.idle_steps) < math.inf
 
 
@@ -74,7 +77,7 @@ def NoImprovement(steps: int) -> Stop:  # noqa: N802
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
-    >>> beacon.solve(ising_grid(4, 4), stop=beacon.NoImprovement(500)).stop
+    >>> beacon.solve(ising_grid(4, 4), strategy="gls+", stop=beacon.NoImprovement(500)).stop
     'no improvement'
     """
     check_is_number("NoImprovement", steps)
@@ -89,13 +92,28 @@ def TargetScore(score: float) -> Stop:  # noqa: N802
     >>> import beacon
     >>> from beacon.model.families import ising_grid
     >>> stop = beacon.TargetScore(0.0) | beacon.MaxSteps(1000)  # a target alone may never be reached
-    >>> beacon.solve(ising_grid(4, 4), stop=stop).stop
+    >>> beacon.solve(ising_grid(4, 4), strategy="gls+", stop=stop).stop
     'target'
     """
     check_is_number("TargetScore", score)
     if math.isnan(score):
         raise UsageError("TargetScore needs a number; found nan")
     return Stop(target=score)
+
+
+def MaxGap(nats: float) -> Stop:  # noqa: N802
+    """Stop when the best score is proved to be at most this far below the optimum.
+
+    >>> import beacon
+    >>> from beacon.model.families import ising_grid
+    >>> stop = beacon.MaxGap(5.0) | beacon.MaxSteps(10_000)  # a gap alone may never be reached
+    >>> result = beacon.solve(ising_grid(4, 4), stop=stop)
+    >>> result.gap <= 5.0
+    True
+    """
+    if not _not_negative("MaxGap", nats) < math.inf:
+        raise UsageError(f"MaxGap needs a finite number of nats; found {nats}")
+    return Stop(gap=nats)
 
 
 DEFAULT_STOP = Stop(seconds=1.0)

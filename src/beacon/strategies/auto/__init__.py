@@ -31,6 +31,8 @@ class Auto(Strategy):
     """The least share of the work for each of them."""
     first_round: int | None = None
     """Work of the first round; None: by the size of the model."""
+    exact: bool = True
+    """Solve the parts of a query exactly where that is cheap, and bound the rest. See docs/exactness.md."""
 
     name: ClassVar[str] = "auto"
     flips: ClassVar[bool] = False

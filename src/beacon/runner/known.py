@@ -1,0 +1,201 @@
+"""What can be known about a query before it is searched: parts solved exactly, and an upper bound.
+
+How much is computed follows from the sizes of tables, not from a clock, so that a query by steps has the same
+result on every machine. Only how often messages are passed depends on the time, where there is a limit to it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.engine.core import tolerance_of
+from beacon.engine.floored import floored_scores
+from beacon.exact.bound import bound
+from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
+from beacon.exact.solve import SolvedParts, solve_parts
+from beacon.model.fixed import Fixed, as_fixed
+from beacon.model.flat import FlatModel
+from beacon.reduce.query import reduce_query
+from beacon.runner.result import Outcome
+from beacon.runner.trace import Trace
+
+WHOLE_SHARE = 0.5  # of the time limit, for an elimination that leaves nothing to search
+PART_SHARE = 0.25  # for one that does
+OVERHEAD_SHARE = 0.05  # each, at most, for reducing, for ordering and for the bound
+MAX_BOUND_SECONDS = 1.0
+ENTRIES_PER_SECOND = 1e8  # that elimination sums
+REDUCE_SECONDS = 1e-7  # for each table entry of the model, orders and tables included
+BOUND_SECONDS = 2e-7  # for each table entry of what is left: to set it up, and the first passes
+SECONDS_PER_ENTRY = 5e-8  # of the clusters that a bound may go on to
+DEFAULT_SECONDS = 1.0  # what a query without a time limit may take as far as tables go
+DEFAULT_VISITS = 5e6  # of table entries by messages, where there is no time limit; a few dozen milliseconds
+MIN_PASSES, MAX_PASSES = 20, 1000
+DEFAULT_CLUSTERS = 1 << 16  # entries of clusters, likewise
+
+
+class Effort(NamedTuple):
+    """How much may be spent on knowing."""
+
+    seconds: float = DEFAULT_SECONDS
+    """The time limit of the query."""
+    is_timed: bool = False
+    """Is there one? Else what is done must be the same on every machine."""
+
+    @classmethod
+    def within(cls, seconds: float) -> Effort:
+        """What a time limit leaves; infinity: there is none."""
+        return cls(seconds, is_timed=True) if seconds < math.inf else cls()
+
+    @property
+    def max_work(self) -> float:
+        """Entries that the elimination of a whole query may sum."""
+        return WHOLE_SHARE * self.seconds * ENTRIES_PER_SECOND
+
+    @property
+    def max_work_of_parts(self) -> float:
+        """Entries that the elimination of some parts may sum, where others are searched."""
+        return PART_SHARE * self.seconds * ENTRIES_PER_SECOND
+
+    def pays_to_reduce(self, model: FlatModel) -> bool:
+        """Is reducing the query cheap against the time limit?"""
+        seconds = REDUCE_SECONDS * len(model.log_table)
+        return not self.is_timed or seconds <= OVERHEAD_SHARE * self.seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known about a query."""
+
+    evidence: Fixed
+    solved: SolvedParts
+    upper_bound: float = math.inf
+    """No assignment without zero factors has a higher score."""
+    slack: float = 0.0
+    """A score this close to the bound is optimal as far as rounding lets anybody tell."""
+
+    @property
+    def is_impossible(self) -> bool:
+        """Is it proved that every assignment has probability zero?"""
+        return self.solved.is_impossible or self.upper_bound == -math.inf
+
+    @property
+    def is_optimum(self) -> bool:
+        """Is the best assignment known?"""
+        return self.solved.is_complete and not self.is_impossible
+
+    @property
+    def fixed(self) -> Fixed:
+        """What a search need not touch. For the fewest zeros of the impossible: the evidence alone."""
+        return self.evidence if self.is_impossible else self.solved.fixed
+
+    @property
+    def limit(self) -> float:
+        """The score at which a search for the best assignment may stop; none for the impossible."""
+        return math.inf if self.is_impossible else self.upper_bound
+
+    def contradicts(self, start: NDArray[np.int64]) -> bool:
+        """Does a start do otherwise than the evidence implies, so that it has probability zero?"""
+        fixed = self.solved.reduced.fixed
+        return bool(((fixed >= 0) & (start != fixed)).any())
+
+    def bounded(self, effort: Effort) -> Known:
+        """The same with an upper bound on what is left to search, where that is cheap."""
+        if self.is_impossible:
+            return self
+        seconds = min(MAX_BOUND_SECONDS, OVERHEAD_SHARE * effort.seconds)
+        began, entries = perf_counter(), int(self.solved.tables.counts[2])
+        if effort.is_timed and BOUND_SECONDS * entries > seconds:
+            return self
+        if effort.is_timed:
+            max_entries = int(min(MAX_ENTRIES, seconds / SECONDS_PER_ENTRY))
+            found = bound(self.solved, self.solved.seed, max_entries)
+            found.run(seconds=seconds - (perf_counter() - began))
+        else:
+            found = bound(self.solved, self.solved.seed, DEFAULT_CLUSTERS)
+            found.run(passes=int(min(max(DEFAULT_VISITS / max(1, entries), MIN_PASSES), MAX_PASSES)))
+        slack = max(tolerance_of(self.solved.reduced.model), 2 * found.slack)
+        return replace(self, upper_bound=found.upper_bound, slack=slack)
+
+    def optimum(self, method: str, began: float, spent_seconds: float) -> Outcome:
+        """The outcome of a query whose best assignment is known."""
+        assignment, score = self.solved.complete().astype(np.int64), self.solved.score
+        seconds = perf_counter() - began
+        return Outcome(
+            assignment=assignment,
+            score=score,
+            zero_factors=0,
+            trace=_one_event(score, seconds),
+            steps=0,
+            seconds=seconds,
+            setup_seconds=spent_seconds,
+            stop="optimal",
+            method=method,
+            upper_bound=score,
+            proof="elimination",
+        )
+
+    def completed(self, outcome: Outcome) -> Outcome:
+        """A search's outcome with the best values of all variables that the reduction has eliminated."""
+        outcome = replace(outcome, trace=_not_before(outcome.trace, outcome.setup_seconds))
+        if self.is_impossible:
+            return replace(outcome, is_impossible=True)
+        began = perf_counter()
+        assignment = self.solved.complete(outcome.assignment).astype(np.int64)
+        (score,), (zeros,) = (
+            column.tolist() for column in floored_scores(self.solved.reduced.model, assignment[None])
+        )
+        seconds = outcome.seconds + perf_counter() - began
+        gain = score - outcome.score if zeros == outcome.zero_factors else outcome.zero_factors - zeros
+        if gain <= tolerance_of(self.solved.reduced.model):
+            return replace(outcome, seconds=seconds)
+        trace = _with_event(outcome.trace, outcome.steps, seconds, score, zeros)
+        better = replace(
+            outcome, assignment=assignment, score=score, zero_factors=zeros, trace=trace, seconds=seconds
+        )
+        is_proved = zeros == 0 and score >= self.upper_bound - self.slack
+        return replace(better, proof="bound", stop="optimal") if is_proved else better
+
+
+def know(model: FlatModel, evidence: dict[int, int], effort: Effort, seed: int) -> Known:
+    """Reduce a query and solve the parts that are cheap."""
+    given = as_fixed(evidence, model.num_variables)
+    reduced = reduce_query(model, given)
+    max_entries = min(MAX_ENTRIES, 1.5 * effort.max_work)  # no table is larger than what it takes to sum it
+    max_order_work = min(MAX_WORK, 1e9 * OVERHEAD_SHARE * effort.seconds)
+    prospect = plan(reduced, seed, max_entries, max_order_work)
+    return Known(given, solve_parts(reduced, prospect, _cheap_parts(prospect, effort), seed))
+
+
+def _cheap_parts(prospect: Plan, effort: Effort) -> NDArray[np.bool_]:
+    """[parts] all if they are cheap together, else those that are: the cheapest first."""
+    if prospect.work.sum() <= effort.max_work:
+        return np.ones(len(prospect.work), dtype=np.bool_)
+    ranking = np.argsort(prospect.work, kind="stable")
+    is_cheap = np.zeros(len(ranking), dtype=np.bool_)
+    is_cheap[ranking] = np.cumsum(prospect.work[ranking]) <= effort.max_work_of_parts
+    return is_cheap
+
+
+def _not_before(trace: Trace, seconds: float) -> Trace:
+    """A trace whose start, good as it may be, was not there earlier than this."""
+    return replace(trace, seconds=np.maximum(trace.seconds, seconds))
+
+
+def _one_event(score: float, seconds: float) -> Trace:
+    zero = np.zeros(1, dtype=np.int64)
+    return Trace(zero, np.array([seconds]), np.array([score]), zero)
+
+
+def _with_event(trace: Trace, step: int, seconds: float, score: float, zeros: int) -> Trace:
+    return Trace(
+        np.append(trace.steps, step),
+        np.append(trace.seconds, seconds),
+        np.append(trace.scores, score),
+        np.append(trace.zero_factors, zeros),
+    )
