@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parent.parent / "src" / "beacon"
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "beacon"
 LAYERS = [
     "io",
     "model",
@@ -164,3 +165,21 @@ def test_the_design_notes_list_the_layers_in_their_order() -> None:
     text = (PACKAGE.parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", text, flags=re.MULTILINE)
     assert listed == LAYERS
+
+
+def test_one_solve_imports_no_more_files_than_the_design_page_says(tmp_path: Path) -> None:
+    model = tmp_path / "pair.uai"
+    model.write_text("MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2 3 4\n")
+    code = """
+import contextlib, io, sys
+from beacon.cli import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "beacon"]
+print(len({module.__file__ for module in modules if len(open(module.__file__).readlines()) > 2}))
+"""
+    command = ["solve", str(model), "--method", "gls+", "--steps", "100", "--quiet"]
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+    said = re.search(r"(\d+) files of the package", (ROOT / "docs" / "design.md").read_text(encoding="utf-8"))
+    assert said is not None
+    assert int(done.stdout.splitlines()[-1]) <= int(said[1])
