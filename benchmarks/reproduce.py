@@ -150,7 +150,7 @@ def reference_steps(network: str) -> int:
 def train(shop: Shop, deadline: float) -> bool:
     """Train to early stopping; False if time was up before."""
     import torch  # noqa: PLC0415
-    from benchmarks.training import training_flops  # noqa: PLC0415
+    from training import training_flops  # noqa: PLC0415
 
     from beacon.learn.attention import PRESETS  # noqa: PLC0415
 
@@ -221,7 +221,7 @@ def guided(
 ) -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.int64]], dict[str, Any]]:
     """[uses, queries, marks] best scores and zero factors of every strategy, every step scored."""
     import torch  # noqa: PLC0415
-    from benchmarks.lockstep import Lockstep, run_together  # noqa: PLC0415
+    from lockstep import Lockstep, run_together  # noqa: PLC0415
 
     from beacon.guide.device import autocast  # noqa: PLC0415
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
@@ -381,7 +381,7 @@ def suite() -> dict[str, Any]:
 
 def warm_up() -> None:
     """Compile the kernels of guided searches into numba's cache, in a process beside the training."""
-    from benchmarks.lockstep import Lockstep, run_together  # noqa: PLC0415
+    from lockstep import Lockstep, run_together  # noqa: PLC0415
 
     from beacon.guided.use import GuideUse  # noqa: PLC0415
     from beacon.model.families import ising_grid  # noqa: PLC0415

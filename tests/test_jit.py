@@ -179,6 +179,18 @@ def test_a_kernel_of_another_package_is_compiled_again_when_its_own_file_has_cha
 
 
 @compiled_only
+def test_a_damaged_list_of_kernels_on_disk_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "tiny_kernel.py"
+    path.write_text(TINY_KERNEL)
+    assert cache_hits(path) == 0
+    (index,) = tmp_path.rglob("*.nbi")
+    begun = index.read_bytes()
+    index.write_bytes(begun[: len(begun) // 2])
+    assert cache_hits(path) == 0
+    assert cache_hits(path) == 1
+
+
+@compiled_only
 def test_the_kernels_of_the_engine_are_tied_to_all_its_sources() -> None:
     assert run_greedy._cache._cache_file._source_stamp == jit._SOURCE_STAMP  # type: ignore[attr-defined]
 

@@ -60,6 +60,20 @@ def _tie_cache_to_all_sources(compiled: Any) -> None:
     cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = _stamp_for(Path(compiled.py_func.__code__.co_filename))
+    if hasattr(cache_file, "_load_index"):
+        cache_file._load_index = _or_nothing(cache_file._load_index)
+
+
+def _or_nothing(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
+    """A list of kernels on disk; empty if it is damaged, or names classes that have moved since."""
+
+    def load_or_nothing() -> dict[Any, str]:
+        try:
+            return load()
+        except Exception:
+            return {}
+
+    return load_or_nothing
 
 
 def _stamp_for(source: Path) -> tuple[float, ...]:

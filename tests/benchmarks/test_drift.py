@@ -9,9 +9,10 @@ from drift import Drift, Step, alpha, can_walk, expected_hitting_bound, measure_
 from drift import walk as walk_of
 
 from beacon.evaluation.engine_method import EngineMethod
-from beacon.evaluation.method import Budget, Network, Query, uniform_start
+from beacon.evaluation.method import Budget, Network, Query
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
+from beacon.runner.start import random_start
 from tests.evaluation.test_guided_method import EVEN, NETWORK, guided, queries
 
 
@@ -63,7 +64,7 @@ def test_a_walk_follows_the_very_search_that_is_measured(name: str) -> None:
     model = ising_grid(rows=4, columns=4, seed=2)
     network, method = Network("grid", model, compile_model(model)), EngineMethod.named(name)
     evidence = {0: 1, 5: 0}
-    query = Query(0, evidence, uniform_start(model, evidence, 0, seed=3))
+    query = Query(0, evidence, random_start(model, evidence, seed=3))
     states = [step.assignment.copy() for step in walk_of(method, network, query, 3, 120)]
     scores = [model.log_score(state) for state in [query.start, *states]]
     ((_, run),) = method.run(network, [query], Budget(steps=(1, 60, 120)), 3, threads=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lockstep import Lockstep, run_together
 from numpy.typing import NDArray
 
 from beacon.guide.trivial import FrequencyGuide
@@ -15,7 +16,6 @@ from beacon.runner.in_step import GuidedBatch
 from beacon.runner.start import random_start
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.strategy import make_strategy
-from benchmarks.lockstep import Lockstep, run_together
 
 MODEL = random_bayes_net(num_variables=30, max_domain=3, zero_fraction=0.3, seed=4)
 QUERIES = sample_queries(MODEL, 12, 0)

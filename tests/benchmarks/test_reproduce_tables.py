@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.reproduce import BUDGETS, Job
-from benchmarks.reproduce_tables import MARKS, PAGES, Result, improvement_table, tables, updated
+from reproduce import BUDGETS, Job
+from reproduce_tables import MARKS, PAGES, Result, improvement_table, tables, updated
 
 from tests.conftest import ROOT
 

@@ -216,7 +216,7 @@ def test_ctrl_c_is_one_line_and_the_same_command_goes_on(
         raise KeyboardInterrupt
 
     out = tmp_path / "new"
-    monkeypatch.setattr("beacon.learn.fast_training.train_fast", interrupted)
+    monkeypatch.setattr("beacon.learn.fast.train_fast", interrupted)
     outcome = files.run(out=out)
     assert outcome.code == 130
     assert outcome.err.endswith("beacon: interrupted\n")
@@ -288,7 +288,7 @@ def test_what_others_have_put_there_is_not_touched(files: Files, tmp_path: Path)
         ("[queries]\nquery_ratio = [0.1]", "queries.query_ratio must be 2 numbers; found [0.1]"),
         ("[evaluate]\nsteps = [0.5]", "evaluate.steps must be a list, each a whole number; found [0.5]"),
         ("[evaluate]\nmethods = ['gsl+']", "no method is called 'gsl+'; did you mean 'gls+'?"),
-        ("[collect]\nsteps = 7", "restart_interval must divide steps"),
+        ("[collect]\nsteps = 7\nrestart_interval = 2", "restart_interval must divide steps"),
         ("[train]\npreset = 'huge'", "presets are fast, small, paper; found 'huge'"),
         ("train = 3", "expected a section [train]; found train = 3"),
         ("sed = 3", "no section is called 'sed'"),

@@ -16,7 +16,7 @@ from beacon.guide.fast_guide import FastGuide
 from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
 from beacon.query.query_set import sample_queries
-from beacon.runner.scored import LoneSearches
+from beacon.runner.runner import Runner
 from beacon.solver import default_strategy, tuned_use
 from tests.cli.helpers import Outcome, run
 from tests.guide.helpers import random_weights
@@ -178,7 +178,7 @@ def test_ctrl_c_leaves_the_guide_as_it_was(files: Files, monkeypatch: pytest.Mon
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(LoneSearches, "run", interrupted)
+    monkeypatch.setattr(Runner, "run", interrupted)
     outcome = files.tune(*SMALL)
     assert (outcome.code, outcome.err) == (130, "beacon: interrupted\n")
     assert files.facts["tuned"] == {}

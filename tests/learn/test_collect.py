@@ -120,7 +120,7 @@ class TestIndependenceOfWorkers:
     def test_teachers_travel_without_what_is_compiled(self, model):
         teacher = Teacher(model, QUICK.teacher)
         assert len(pickle.dumps(teacher)) == len(pickle.dumps(Teacher(model, QUICK.teacher)))
-        teacher.strategy  # noqa: B018
+        teacher.runner  # noqa: B018
         copy = pickle.loads(pickle.dumps(teacher))
         assert set(vars(copy)) == {"model", "settings"}
         assert not copy.flat.log_table.flags.writeable

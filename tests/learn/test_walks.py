@@ -76,7 +76,7 @@ def test_the_flips_lead_where_the_engine_stands(name):
         assert state[variable] != value
         assert variable not in evidence
         state[variable] = value
-    assert np.array_equal(state, search.state.assignment)
+    assert np.array_equal(state, search.core.assignment)
     assert search.steps == 3 * 40
     assert search.score == pytest.approx(model.floored_log_score(state, search.model.log_zero))
 

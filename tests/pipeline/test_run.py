@@ -9,8 +9,8 @@ import pytest
 import beacon
 from beacon.errors import UsageError
 from beacon.learn.collect import CollectSettings
-from beacon.learn.train import FastSettings
 from beacon.learn.teacher import TeacherSettings
+from beacon.learn.train import FastSettings
 from beacon.learn.tune import TuneSettings
 from beacon.model.families import random_bayes_net
 from beacon.pipeline.run import FinishedRun

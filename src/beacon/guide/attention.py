@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  (its name everywhere)
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from beacon.errors import UsageError
 from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
@@ -29,6 +30,9 @@ NUMBERS_AT_ONCE = {
     "cpu": 2**24,
     "cuda": 2**31,
 }  # activations: enough to keep the device busy, few enough to fit
+
+ANY_SHAPE = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+"""Attention that needs no planning: cuDNN's plans anew, for 0.2 s, whenever the number of moves changes."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +261,7 @@ class AttentionGuide:
         """[states, chosen] the network's scores of these move tokens."""
         if not moves.shape[1]:  # nothing to ask the network
             return assignments.new_zeros(moves.shape, dtype=torch.float32)
-        with autocast(self.device):
+        with autocast(self.device), sdpa_kernel(ANY_SHAPE):
             logits = self.network(self._tokens.of_states(assignments, observed), moves, self._tables)
         scores: Tensor = logits.float().sigmoid()
         return scores

@@ -213,11 +213,12 @@ def train(
 def load_preset(name: str) -> Preset:
     """The preset of that name."""
     check_preset(name)
+    if name == "fast":
+        return FastSettings()
     check_torch()
     from beacon.learn.attention import PRESETS  # noqa: PLC0415  (torch is slow to import)
 
-    presets: dict[str, Preset] = {"fast": FastSettings(), **PRESETS}
-    return presets[name]
+    return PRESETS[name]
 
 
 def check_preset(preset: str) -> None:

@@ -182,7 +182,7 @@ def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: st
     """
     with drawing_style():
         ax = ax if ax is not None else new_axes()
-        names = [name for name in history[0] if "loss" in name] if history else []
+        names = [name for name in history[0] if name.endswith("loss")] if history else []
         for name in names:
             values = [float(epoch.get(name, np.nan)) for epoch in history]
             ax.plot(
