@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
+from beacon.evaluation.engine_method import EngineMethod
+from beacon.evaluation.method import Budget, Query
+from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -17,11 +20,13 @@ from beacon.runner.result import Result
 from beacon.runner.stop import MaxGap, MaxRuntime, MaxSteps, TargetScore
 from beacon.solver import solve, solve_many
 from beacon.strategies.auto import Auto
+from tests.evaluation.helpers import network_of
 from tests.exact.small_models import KINDS, is_close, optimum, small_queries
 from tests.exact.test_solve import several_grids
 
 COUNT = 40
 MIXED = several_grids([3, 4, 6, 7])
+GRID = ising_grid(5, 5)
 
 
 @pytest.fixture(params=[0, 40, 600])
@@ -169,6 +174,7 @@ def test_results_by_steps_do_not_depend_on_threads_or_order() -> None:
 
 def test_the_search_stops_within_the_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
+    monkeypatch.setattr(known, "MAX_PASSES", 4)  # a loose bound
     grid = ising_grid(6, 6)
     widest = solve(grid, stop=MaxSteps(5_000)).gap
     assert widest is not None
@@ -229,3 +235,16 @@ def test_the_time_limit_counts_everything() -> None:
     result = solve(ising_grid(40, 40), stop=MaxRuntime(0.2))
     assert 0.15 < result.seconds < 0.4
     assert result.trace.seconds[0] > 0
+
+
+def test_references_and_runs_of_an_evaluation_are_marked_as_proved() -> None:
+    reference = Teacher(GRID, TeacherSettings(steps=100)).find({0: 1}, [0, 1])
+    assert reference.source == "auto, proved optimal"
+    assert is_close(reference.score, solve(GRID, {0: 1}).log_score)
+    network, start = network_of(GRID), np.zeros(25, dtype=np.int64)
+    asked = [Query(0, {0: 0}, start)]
+    for propagate in (True, False):
+        method = EngineMethod.named("auto", propagate)
+        ((_, run),) = method.run(network, asked, Budget(steps=(50,)), seed=0, threads=1)
+        assert run.proved == propagate
+        assert (run.steps == 0) == propagate
