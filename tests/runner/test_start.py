@@ -70,7 +70,8 @@ def test_a_warm_start_never_ends_worse_than_it_began(
         solve(model, evidence, start=start, stop=MaxSteps(n), strategy=strategy, propagate=propagate)
         for n in (0, 40)
     )
-    assert first.assignment.tolist() == start.tolist()
+    if first.proof != "elimination":  # what is known to be best is the answer, whatever the start
+        assert first.assignment.tolist() == start.tolist()
     assert worth(later) <= worth(first)
 
 
