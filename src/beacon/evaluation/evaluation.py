@@ -30,8 +30,10 @@ class Evaluation:
     >>> import beacon
     >>> from beacon.model.families import ising_grid
     >>> evaluation = beacon.evaluate(ising_grid(4, 4), methods=["greedy", "gls+"], steps=[50], count=3)
-    >>> len(evaluation.records), evaluation.scores("model", "gls+", "step", 50).shape
-    (6, (1, 3))
+    >>> evaluation
+    Evaluation(greedy, gls+ on model: 6 records)
+    >>> evaluation.scores("model", "gls+", "step", 50).shape
+    (1, 3)
     >>> evaluation.report("results").name
     'report.html'
     """
@@ -42,6 +44,14 @@ class Evaluation:
     """One for each network, method, seed and query."""
     folder: Path | None = None
     """Where they are kept; None: in memory alone."""
+
+    def __repr__(self) -> str:
+        """What was compared, without the thousands of numbers."""
+        methods, networks = (
+            ", ".join(dict.fromkeys(getattr(record, name) for record in self.records))
+            for name in ("method", "network")
+        )
+        return f"Evaluation({methods} on {networks}: {len(self.records):,} records)"
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Evaluation:
