@@ -31,7 +31,7 @@ class Evaluation:
     >>> from beacon.model.families import ising_grid
     >>> evaluation = beacon.evaluate(ising_grid(4, 4), methods=["greedy", "gls+"], steps=[50], count=3)
     >>> evaluation
-    Evaluation(greedy, gls+ on model: 6 records)
+    Evaluation(gls+, greedy on model: 6 records)
     >>> evaluation.scores("model", "gls+", "step", 50).shape
     (1, 3)
     >>> evaluation.report("results").name
@@ -48,7 +48,7 @@ class Evaluation:
     def __repr__(self) -> str:
         """What was compared, without the thousands of numbers."""
         methods, networks = (
-            ", ".join(dict.fromkeys(getattr(record, name) for record in self.records))
+            ", ".join(sorted({getattr(record, name) for record in self.records}))
             for name in ("method", "network")
         )
         return f"Evaluation({methods} on {networks}: {len(self.records):,} records)"
