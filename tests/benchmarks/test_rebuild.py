@@ -35,3 +35,14 @@ def test_the_medians_are_those_of_the_file(strategy: str, words: str) -> None:
     said = re.search(rf"{words} ([\d.]+)", PAGE)
     assert said is not None
     assert float(said[1]) == pytest.approx(statistics.median(new / old for old, _, new, _ in rows), abs=0.006)
+
+
+def test_the_worst_ratios_are_said() -> None:
+    worst = {
+        strategy: max(
+            new / old for name, (old, _, new, _) in FOUND["times"].items() if name.endswith(f" {strategy}")
+        )
+        for strategy in ("greedy", "gls+", "auto")
+    }
+    assert f"at worst {worst['greedy']:.2f} and {worst['gls+']:.2f}" in PAGE
+    assert f"up to {worst['auto']:.2f} times" in PAGE
