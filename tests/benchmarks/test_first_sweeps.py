@@ -1,0 +1,15 @@
+"""The page on first sweeps quotes its results file."""
+
+from __future__ import annotations
+
+import csv
+
+from tests.conftest import ROOT
+
+
+def test_the_table_is_that_of_the_file() -> None:
+    page = (ROOT / "research" / "removed.md").read_text(encoding="utf-8")
+    with (ROOT / "results" / "first_sweeps.csv").open(encoding="utf-8") as file:
+        rows = list(csv.reader(file))[1:]
+    assert len(rows) == 6
+    assert all(f"| {' | '.join(row)} |" in page for row in rows)
