@@ -7,20 +7,23 @@ A job is a network with a kind of queries (``own``: every query has a Gibbs chai
 chain for all) and a seed. Its stages leave files in RUN, so the driver may be stopped at any time
 (``--minutes`` stops it by itself) and goes on from there. A finished job leaves two files in --results:
 JOB.parquet, the scores of every method, query and budget, and JOB.json, how they were made. ``--list`` says
-what remains. References and walks of later jobs are made on the processor while the GPU is at work.
+what remains. References and walks of later jobs are made on the processor while the GPU is at work. Two
+drivers may share RUN with different networks: only one of them trains at a time, the other searches.
 ``benchmarks/reproduce_tables.py`` makes tables of the results.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -429,12 +432,21 @@ def _work_on(job: Job, args: argparse.Namespace, deadline: float, helpers: Seque
             return False
         began = perf_counter()
         if stage == "train":
-            if not train(shop, deadline):
-                return False
+            with one_training_at_a_time(args.run):
+                if not train(shop, deadline):
+                    return False
         else:
             {"tune": tune, "test": test}[stage](shop)
         print(f"{job.name}: {stage} took {perf_counter() - began:.1f} s", flush=True)
     return True
+
+
+@contextmanager
+def one_training_at_a_time(run: Path) -> Iterator[None]:
+    """Waits for the training of another driver of the same folder."""
+    with (run / "training.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def show_remaining(jobs: Sequence[Job], results: Path) -> None:
