@@ -335,6 +335,23 @@ def test(shop: Shop) -> None:
     (args.results / f"{shop.job.name}.json").write_text(json.dumps(run, indent=1) + "\n")
 
 
+def time_single(jobs: Sequence[Job], args: argparse.Namespace) -> None:
+    """Seconds of a guided step of one query alone, of every tuned job: RESULTS/single_steps.json."""
+    from beacon.guided.use import GuideUse  # noqa: PLC0415
+
+    seconds: dict[str, dict[str, float]] = {}
+    for job in jobs:
+        if not (args.run / job.name / "tune.json").exists():
+            continue
+        shop, seconds[job.name] = Shop(job, args), {}
+        for strategy, use in shop.facts("tune")["chosen"].items():
+            uses = {strategy: [GuideUse.from_dict(use)]}
+            guided(shop, uses, "validation", 1, (20,))  # loads what is loaded once
+            facts = guided(shop, uses, "validation", 1, (150,))[2]
+            seconds[job.name][strategy] = facts["seconds_per_step"]
+        (args.results / "single_steps.json").write_text(json.dumps(seconds, indent=1) + "\n")
+
+
 def _rows(method: str, scores: Any, zeros: Any, marks: Sequence[int]) -> list[tuple[Any, ...]]:
     return [
         (method, query, mark, float(scores[query, k]), int(zeros[query, k]))
@@ -477,6 +494,7 @@ def main() -> None:
     parser.add_argument("--prepare-cores", type=int, default=max(1, (os.cpu_count() or 1) - 4))
     parser.add_argument("--commit", help="what made the results")
     parser.add_argument("--stage", choices=["warm", "prepare"], help=argparse.SUPPRESS)
+    parser.add_argument("--single", action="store_true", help="time the steps of one query alone")
     args = parser.parse_args()
     jobs = [Job(n, kind, seed) for kind in args.kinds for seed in args.seeds for n in args.networks]
     if args.list:
@@ -491,6 +509,8 @@ def main() -> None:
             if not job.is_done(args.results) and not (args.run / job.name / "prepare.json").exists():
                 prepare(Shop(job, args))
         return None
+    if args.single:
+        return time_single(jobs, args)
     return drive(jobs, args)
 
 

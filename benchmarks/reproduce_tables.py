@@ -3,18 +3,17 @@
     python benchmarks/reproduce_tables.py
 
 rewrites what stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` on these pages, and draws
-the λ curves into docs/images. ``results/guided`` holds two files of every job of ``benchmarks/reproduce.py``:
-JOB.parquet (scores by method, query and steps) and JOB.json (how they were made). The figures of the first
-run, shown for networks without a job, are in ``results/improvement-*.csv``.
+the λ curves and heatmaps of wins into docs/images. ``results/guided`` holds two files of every job of
+``benchmarks/reproduce.py``: JOB.parquet (scores by method, query and steps) and JOB.json (how they were
+made); ``results/single_steps.json`` the time of a guided step of one query alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,6 +33,9 @@ STEPS = (500, 1000, 2000, 4000)
 STRATEGIES = {"greedy": "Greedy", "gls+": "GLS+"}
 KINDS = {"own": "own chains", "shared": "one chain", "exact": "ancestral"}
 ANCESTRAL = ("BN_", "Promedas_", "or_chain_")  # Bayesian networks: sampled without chains
+TWINS = {"rus_50_100_6_1": "rus_50_100_4_1", "rus_100_200_3_3": "rus_100_200_1_1"}
+"""Rows of the paper whose public files are those of another row, byte for byte."""
+PANELS_ACROSS = 5
 MARKS = re.compile(r"(<!-- table: ([a-z0-9 +-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
@@ -69,6 +71,10 @@ class Result:
         return name
 
     @property
+    def job(self) -> str:
+        return f"{self.network}.{self.run['queries']}.{self.run['seed']}"
+
+    @property
     def kind(self) -> str:
         return KINDS["exact" if self.network.startswith(ANCESTRAL) else self.run["queries"]]
 
@@ -79,6 +85,12 @@ class Result:
     def improvements(self, strategy: str) -> NDArray[np.float64]:
         """[queries, STEPS] of the guided strategy over the strategy by itself, in percent."""
         return improvements(self.scores[f"beacon-{strategy}"], self.scores[strategy])
+
+    def ratios_of_means(self, strategy: str) -> NDArray[np.float64]:
+        """[STEPS] improvement of the mean score over all queries, in percent."""
+        ours, base = (self.scores[name].mean(axis=0) for name in (f"beacon-{strategy}", strategy))
+        ratios: NDArray[np.float64] = 100 * (ours - base) / np.abs(base)
+        return ratios
 
 
 @cache
@@ -108,23 +120,56 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def improvement_table(found: Sequence[Result], strategy: str) -> str:
     """Mean improvement with its 95 % interval, win percentage, and the paper's improvement."""
     rows = []
-    for result in found:
-        published = suite()[result.network].published["improvement"][f"beacon-{strategy}"]
+    for name, result in with_twins(found):
+        published = suite()[name].published["improvement"][f"beacon-{strategy}"]
         each, cells = result.improvements(strategy), []
         for k, theirs in enumerate(published):
             low, high = bootstrap_interval(each[:, k])
             wins = win_percentage(result.scores[f"beacon-{strategy}"][:, k], result.scores[strategy][:, k])
             cells.append(f"{each[:, k].mean():+.1f} [{low:+.1f}, {high:+.1f}] ({wins:.0f}) / {theirs:+.1f}")
-        rows.append([*result.own_cells, *cells])
+        twin = "" if name == result.network else f" (= {label(result.network)})"
+        rows.append([label(name) + twin, result.kind, *cells])
     return markdown(["network", "queries", *(f"{steps:,}" for steps in STEPS)], rows)
+
+
+def with_twins(found: Sequence[Result]) -> list[tuple[str, Result]]:
+    """(row of the paper, result): a file that stands in two rows gives both its figures."""
+    of_row = [(result.network, result) for result in found]
+    of_row += [(name, result) for name, same in TWINS.items() for result in found if result.network == same]
+    order = list(suite())
+    return sorted(of_row, key=lambda row: order.index(row[0]))
+
+
+def counts_table(found: Sequence[Result]) -> str:
+    """On how many of the paper's rows the guided search is ahead, one kind of queries a row."""
+    rows = []
+    own = [(name, result) for name, result in with_twins(found) if result.run["queries"] == "own"]
+    for strategy, method in STRATEGIES.items():
+        means = np.array([result.improvements(strategy).mean(axis=0) for _, result in own])
+        ratios = np.array([result.ratios_of_means(strategy) for _, result in own])
+        published = suite_improvements([name for name, _ in own], strategy)
+        for said, ahead in {
+            "mean improvement above 0": means > 0,
+            "ratio of means above 0": ratios > 0,
+            "ratio of means below −5 %": ratios < -5,
+            "the paper's improvement above 0": published > 0,
+        }.items():
+            rows.append(
+                [f"BEACON-{method}", said, *(f"{count} of {len(own)}" for count in ahead.sum(axis=0))]
+            )
+    return markdown(["method", "rows with", *(f"{steps:,}" for steps in STEPS)], rows)
+
+
+def suite_improvements(names: Sequence[str], strategy: str) -> NDArray[np.float64]:
+    """[names, STEPS] as published."""
+    return np.array([suite()[name].published["improvement"][f"beacon-{strategy}"] for name in names])
 
 
 def robust_table(found: Sequence[Result], strategy: str) -> str:
     """What does not explode where a best score is near 0."""
     rows = []
     for result in found:
-        ours, base = result.scores[f"beacon-{strategy}"], result.scores[strategy]
-        means = 100 * (ours.mean(axis=0) - base.mean(axis=0)) / np.abs(base.mean(axis=0))
+        means = result.ratios_of_means(strategy)
         medians = np.median(result.improvements(strategy), axis=0)
         left = [(result.zeros[name] > 0).sum(axis=0) for name in (f"beacon-{strategy}", strategy)]
         rows.append(
@@ -157,7 +202,7 @@ def training_table(found: Sequence[Result]) -> str:
     return markdown(["network", "queries", *header], rows)
 
 
-def steps_table(found: Sequence[Result]) -> str:
+def steps_table(found: Sequence[Result], single: Mapping[str, Mapping[str, float]]) -> str:
     """λ, time per step, α, and how often the reference was reached."""
     rows = []
     for result in found:
@@ -171,36 +216,24 @@ def steps_table(found: Sequence[Result]) -> str:
             reached += f", median {np.median(hits):.0f}" if len(hits) else ""
             own = f"{1e6 * test['unguided_seconds_per_step'][strategy]:.1f} µs"
             guided = f"{1e6 * test['seconds_per_step']:.0f} µs"
+            alone = single.get(result.job, {}).get(strategy)
+            times = [own, guided, f"{1e3 * alone:.1f} ms" if alone else "–"]
             chosen = f"{use['weight']:g}, {use['candidates']}"
-            cells = [
-                name,
-                chosen,
-                own,
-                guided,
-                f"{alpha:.3f}",
-                f"{start:.0f}",
-                bound,
-                reached,
-            ]
-            rows.append([*result.own_cells, *cells])
-    header = ["baseline", "λ, candidates", "its step", "guided step", "α", "h₀", "h₀/(2α−1)", "x̂ reached"]
-    return markdown(["network", "queries", *header], rows)
-
-
-def first_run_table(found: Sequence[Result], strategy: str, results: Path) -> str:
-    """The first run's figures of the networks without a job; † marks those with leaking queries."""
-    done = {result.network for result in found}
-    cells: dict[str, list[str]] = {}
-    with (results / f"improvement-{strategy.replace('+', '')}.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            own, wins, theirs = (float(row[f"{name}_pct"]) for name in ("improvement", "win", "published"))
-            cells.setdefault(row["network"], []).append(f"{own:+.1f} ({wins:.0f}) / {theirs:+.1f}")
-    rows = [
-        [label(name) + ("" if name.startswith(ANCESTRAL) else "†"), *cells[name]]
-        for name in suite()
-        if name in cells and name not in done
+            rows.append(
+                [*result.own_cells, name, chosen, *times, f"{alpha:.3f}", f"{start:.0f}", bound, reached]
+            )
+    header = [
+        "baseline",
+        "λ, candidates",
+        "its step",
+        "guided step",
+        "alone",
+        "α",
+        "h₀",
+        "h₀/(2α−1)",
+        "x̂ reached",
     ]
-    return markdown(["network", *(f"{steps:,}" for steps in STEPS)], rows)
+    return markdown(["network", "queries", *header], rows)
 
 
 def tables(results: Path) -> dict[str, Callable[[], str]]:
@@ -208,12 +241,12 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
     found = load_results(results)
     made: dict[str, Callable[[], str]] = {
         "training": lambda: training_table(found),
-        "steps": lambda: steps_table(found),
+        "steps": lambda: steps_table(found, json.loads((results / "single_steps.json").read_text())),
+        "counts": lambda: counts_table(found),
     }
     for strategy in STRATEGIES:
         made[f"improvement {strategy}"] = lambda s=strategy: improvement_table(found, s)  # type: ignore[misc]
         made[f"robust {strategy}"] = lambda s=strategy: robust_table(found, s)  # type: ignore[misc]
-        made[f"first run {strategy}"] = lambda s=strategy: first_run_table(found, s, results)  # type: ignore[misc]
     return made
 
 
@@ -228,8 +261,11 @@ def draw_weights(found: Sequence[Result], folder: Path) -> None:
 
     shades = {0.0: "#8a8f98", 0.2: "#9ecae1", 0.5: "#4292c6", 0.7: "#2171b5", 1.0: "#08306b"}
     for strategy, name in STRATEGIES.items():
-        figure, panels = plt.subplots(1, len(found), figsize=(2.6 * len(found), 2.8), squeeze=False)
-        for panel, result in zip(panels.flat, found, strict=True):
+        down = -(-len(found) // PANELS_ACROSS)
+        figure, panels = plt.subplots(down, PANELS_ACROSS, figsize=(2.3 * PANELS_ACROSS, 2.1 * down))
+        for panel in panels.flat[len(found) :]:
+            panel.set_axis_off()
+        for panel, result in zip(panels.flat, found, strict=False):
             tuning = result.run["tune"]
             curves = [row for row in tuning["table"] if row["strategy"] == strategy]
             best = max(max(row["mean"]) for row in curves)
@@ -246,9 +282,29 @@ def draw_weights(found: Sequence[Result], folder: Path) -> None:
         handles, labels = panels.flat[0].get_legend_handles_labels()
         figure.suptitle(f"BEACON-{name}: below the best mean score", fontsize=10)
         figure.legend(handles, labels, loc="lower center", ncol=9, fontsize=7, frameon=False)
-        figure.tight_layout(rect=(0, 0.1, 1, 0.97))
-        figure.savefig(folder / f"lambda-{strategy.replace('+', '')}.svg", metadata={"Date": None})
+        figure.tight_layout(rect=(0, 0.03, 1, 0.98))
+        figure.savefig(folder / f"lambda-{strategy.replace('+', '')}.png", dpi=130)
         plt.close(figure)
+
+
+def draw_wins(found: Sequence[Result], folder: Path) -> None:
+    """Win percentages of both guided methods over their baselines: networks down, budgets across."""
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    figure, panels = plt.subplots(1, 2, figsize=(7.5, 0.28 * len(found) + 1.2), layout="constrained")
+    for panel, (strategy, name) in zip(panels, STRATEGIES.items(), strict=True):
+        pairs = [(result.scores[f"beacon-{strategy}"], result.scores[strategy]) for result in found]
+        wins = [[win_percentage(a[:, k], b[:, k]) for k in range(len(STEPS))] for a, b in pairs]
+        panel.imshow(wins, cmap="RdYlGn", vmin=0, vmax=100, aspect="auto")
+        for y, row in enumerate(wins):
+            for x, win in enumerate(row):
+                panel.text(x, y, f"{win:.0f}", ha="center", va="center", fontsize=7)
+        panel.set_xticks(range(len(STEPS)), [f"{steps:,}" for steps in STEPS], fontsize=7)
+        panel.set_yticks(range(len(found)), [", ".join(result.own_cells) for result in found], fontsize=7)
+        panel.set_title(f"BEACON-{name} over {name}", fontsize=9)
+    panels[1].set_yticklabels([])
+    figure.savefig(folder / "wins.png", dpi=130)
+    plt.close(figure)
 
 
 def main() -> None:
@@ -261,7 +317,9 @@ def main() -> None:
     for page in PAGES:
         path = ROOT / page
         path.write_text(updated(path.read_text(encoding="utf-8"), made), encoding="utf-8")
-    draw_weights(load_results(args.results), ROOT / "docs" / "images")
+    found = load_results(args.results)
+    draw_weights(found, ROOT / "docs" / "images")
+    draw_wins(found, ROOT / "docs" / "images")
 
 
 if __name__ == "__main__":
