@@ -28,8 +28,7 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 from beacon.runner.scored import ScoredStarts
-from beacon.runner.start import Start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, Start
 from beacon.solver import solve_many
 
 MODELS = (

@@ -12,7 +12,7 @@ from beacon.evaluation.engine_method import EngineMethod
 from beacon.evaluation.method import Budget, Network, Query
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
-from beacon.runner.start import random_start
+from beacon.runner.stop import random_start
 from tests.evaluation.test_guided_method import EVEN, NETWORK, guided, queries
 
 

@@ -12,10 +12,9 @@ from beacon.errors import UsageError
 from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Budget, Query, Run
 from beacon.guide.trivial import OracleGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve
 from beacon.strategies.gls import GlsPlus
 from tests.evaluation.helpers import network_of, small_network

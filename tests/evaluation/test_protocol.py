@@ -10,8 +10,7 @@ from beacon.evaluation.method import Budget, Query
 from beacon.evaluation.protocol import Plan, evaluate_network, queries_of
 from beacon.evaluation.records import record_store
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve
 from tests.evaluation.helpers import (
     engine_methods,

@@ -12,8 +12,8 @@ from beacon.errors import BeaconError, UsageError
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import UniformGuide
 from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import StateBatch
-from beacon.guided.use import GuideUse
 from beacon.learn.tune import (
     UNGUIDED,
     Trial,
@@ -27,8 +27,7 @@ from beacon.learn.tune import (
 from beacon.model.families import ising_grid
 from beacon.query.query_set import QuerySet, sample_queries
 from beacon.runner.in_step import GuidedBatch
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve, solve_many
 from tests.guide.helpers import random_weights
 

@@ -12,7 +12,7 @@ from beacon.evaluation.protocol import Plan, evaluate_network
 from beacon.evaluation.records import record_store
 from beacon.evaluation.run_file import new_run, new_session, save_run
 from beacon.guide.trivial import UniformGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
 from beacon.model.graphical_model import GraphicalModel
 from beacon.strategies.gls import GlsPlus

@@ -8,11 +8,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
-from beacon.cli.console import note, one_line, say, say_json
-from beacon.cli.flags import flags
-from beacon.cli.options import OUTPUT, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, option
-from beacon.cli.outputs import check_writable
-from beacon.cli.progress import ProgressBar
+from beacon.cli.console import ProgressBar, note, one_line, say, say_json
+from beacon.cli.options import OUTPUT, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
+from beacon.io.files import check_writable
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
 

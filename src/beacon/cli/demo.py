@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from beacon.cli.console import command_line, one_line, say
+from beacon.cli.console import ProgressBar, command_line, one_line, say
 from beacon.cli.options import OUTPUT, Quiet, option
-from beacon.cli.outputs import check_named
-from beacon.cli.progress import ProgressBar
 from beacon.errors import BeaconError
+from beacon.io.files import check_named
 
 if TYPE_CHECKING:
     from beacon.evaluation.evaluation import Evaluation, Kind

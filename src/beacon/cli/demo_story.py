@@ -5,9 +5,8 @@ from __future__ import annotations
 from rich.table import Table
 
 from beacon.cli import patient as clinic
-from beacon.cli.console import say, say_drawn
+from beacon.cli.console import ProgressBar, say, say_drawn
 from beacon.cli.patient import NO, YES, Patient
-from beacon.cli.progress import ProgressBar
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
 from beacon.runner.stop import MaxRuntime

@@ -8,16 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from beacon.cli.console import command_line, one_line, say, say_json
-from beacon.cli.flags import flags
-from beacon.cli.options import LIMITS, OUTPUT, Json, Quiet, Seed, argument, option
-from beacon.cli.outputs import check_named
-from beacon.cli.progress import ProgressBar
+from beacon.cli.console import ProgressBar, command_line, one_line, say, say_json
+from beacon.cli.options import LIMITS, OUTPUT, Json, Quiet, Seed, argument, flags, option
 from beacon.errors import UsageError
 from beacon.evaluation.problem import Problem, problems_of_suite
 from beacon.evaluation.session import Request, measure
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.evaluation.suite import network_name
+from beacon.io.files import check_named
 from beacon.io.settings import words_of
 
 METHODS, NETWORKS = "Methods", "Networks and queries"  # panels of the help

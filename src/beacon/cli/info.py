@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from beacon.cli.console import one_line, say, say_json, say_table
+from beacon.cli.console import ProgressBar, one_line, say, say_json, say_table
 from beacon.cli.options import Json, ModelFile, Quiet, option
-from beacon.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from beacon.model.graphical_model import GraphicalModel

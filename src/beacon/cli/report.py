@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from beacon.cli.console import one_line, say, say_drawn, say_json
+from beacon.cli.console import ProgressBar, one_line, say, say_drawn, say_json
 from beacon.cli.options import OUTPUT, Json, Quiet, argument, option
-from beacon.cli.outputs import check_writable
-from beacon.cli.progress import ProgressBar
 from beacon.errors import UsageError
+from beacon.io.files import check_writable
 
 if TYPE_CHECKING:
     from beacon.report.tables import Table

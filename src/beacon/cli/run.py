@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from beacon.cli.console import command_line, one_line, say, say_drawn, say_json
+from beacon.cli.console import ProgressBar, command_line, one_line, say, say_drawn, say_json
 from beacon.cli.options import Device, Jobs, Json, ModelFile, Quiet, option
-from beacon.cli.outputs import check_named
-from beacon.cli.progress import ProgressBar
 from beacon.evaluation.evaluation import Evaluation
+from beacon.io.files import check_named
 from beacon.pipeline.pipeline import OnStage
 from beacon.pipeline.settings import DEFAULT_COUNT, DEFAULT_PRESET
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Annotated, Any
 
-from beacon.cli.console import note, one_line, say, say_json
-from beacon.cli.flags import flags
-from beacon.cli.options import OUTPUT, Device, Json, ModelFile, QueryFile, Quiet, Seed, option
-from beacon.cli.outputs import check_guide_folder, check_no_input
-from beacon.cli.progress import ProgressBar
+from beacon.cli.console import ProgressBar, note, one_line, say, say_json
+from beacon.cli.options import OUTPUT, Device, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
+from beacon.io.files import check_no_input
 from beacon.io.settings import default_of
 from beacon.learn.train import TrainingSettings
 from beacon.learn.train import train as train_guide
@@ -60,6 +58,7 @@ def train(
     Example:  beacon train alarm.bif alarm.parquet -o alarm.guide --preset fast
     """
     from beacon.formats import read_model  # noqa: PLC0415
+    from beacon.guide.checkpoint import check_guide_folder  # noqa: PLC0415
     from beacon.learn.train import check_preset, check_torch, collected, load_preset  # noqa: PLC0415
     from beacon.learn.trajectories import Trajectories  # noqa: PLC0415
     from beacon.pipeline.stages import UNFINISHED, epoch_line  # noqa: PLC0415

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beacon.cli.console import least_width, line_width, say, say_drawn, say_json
-from beacon.cli.flags import flags
-from beacon.cli.options import Json, ModelFile, QueryFile, Quiet, Seed
-from beacon.cli.progress import ProgressBar
+from beacon.cli.console import ProgressBar, least_width, line_width, say, say_drawn, say_json
+from beacon.cli.options import Json, ModelFile, QueryFile, Quiet, Seed, flags
 from beacon.errors import UsageError
 from beacon.learn.tune import TuneSettings
 

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from beacon.errors import check_count
 from beacon.evaluation.method import Budget, Network, Query, Run
+from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import Guide, States
-from beacon.guided.use import GuideUse
-from beacon.model.checks import check_count
 from beacon.runner.result import Outcome
 from beacon.runner.runner import Query as RunnerQuery
 from beacon.runner.runner import Runner

@@ -11,7 +11,7 @@ import numpy as np
 from beacon.errors import UsageError
 from beacon.evaluation.method import Budget, Network, Query, Run
 from beacon.peers.peer import Peer, PeerAnswer
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
 
 
 @dataclass(frozen=True)

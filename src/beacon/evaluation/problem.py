@@ -18,9 +18,9 @@ from beacon.evaluation.suite import SuiteNetwork, load_suite
 from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
 from beacon.io.files import make_folder
+from beacon.model.evidence import Queries, resolve_queries
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.queries import Queries, resolve_queries
 from beacon.query.query_set import QuerySet, QuerySettings, sample_queries
 
 QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed

@@ -10,7 +10,7 @@ from beacon.evaluation.method import Budget, Method, Network, Query
 from beacon.evaluation.records import make_record
 from beacon.io.row_store import RowStore
 from beacon.query.query_set import QuerySet
-from beacon.runner.start import random_start
+from beacon.runner.stop import random_start
 
 OnRun = Callable[[str], None]
 

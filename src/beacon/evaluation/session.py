@@ -22,7 +22,7 @@ from beacon.evaluation.run_file import Facts, load_average, new_session, note_on
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.files import make_folder
 from beacon.io.folder_lock import folder_lock
-from beacon.runner.pool import num_threads
+from beacon.runner.runner import num_threads
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, how many parts of it are done, and of how many (0: not known)."""

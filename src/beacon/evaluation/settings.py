@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from beacon.errors import UsageError
+from beacon.errors import UsageError, check_count
 from beacon.evaluation.catalog import check_names
 from beacon.evaluation.method import Budget
-from beacon.model.checks import check_count
 from beacon.query.query_set import SPLITS
 
 MOST_SEEDS = 1_000_000

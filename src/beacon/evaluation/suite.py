@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from beacon.errors import FormatError
+from beacon.io.files import parse_toml
 from beacon.io.settings import closest
-from beacon.io.structured import parse_toml
 from beacon.model.graphical_model import GraphicalModel
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from beacon.formats.cfn_tokens import CfnTokens
 from beacon.formats.cfn_variables import Variables
 from beacon.formats.lexer import unquoted_all
-from beacon.formats.limits import TableBudget
-from beacon.formats.tokens import shortened
+from beacon.formats.tokens import TableBudget, shortened
 
 
 @dataclass(frozen=True, slots=True)

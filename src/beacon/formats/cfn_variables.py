@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from beacon.formats.cfn_tokens import CfnTokens, begins_number
 from beacon.formats.lexer import first_repeated, is_number, unquoted, unquoted_all
-from beacon.formats.limits import problem_with_domains
-from beacon.formats.tokens import shortened
+from beacon.formats.tokens import problem_with_domains, shortened
 
 
 class Variables:

@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from beacon import __version__
-from beacon.errors import UsageError
+from beacon.errors import UsageError, check_count, check_seed
 from beacon.learn.collector import Chunk, Collector, work_through
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
 from beacon.learn.unfinished import Parts
-from beacon.model.checks import check_count, check_seed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError
-from beacon.model.checks import check_count, check_positive
+from beacon.errors import UsageError, check_count, check_positive
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer

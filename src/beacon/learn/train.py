@@ -9,9 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from beacon.errors import MissingDependencyError, UsageError
+from beacon.errors import (
+    MissingDependencyError,
+    UsageError,
+    check_count,
+    check_dropout,
+    check_is_number,
+    check_number,
+    check_positive,
+)
 from beacon.learn.trajectories import Trajectories
-from beacon.model.checks import check_count, check_dropout, check_is_number, check_number, check_positive
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 

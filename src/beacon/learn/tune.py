@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError
 from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import Guide, States
-from beacon.guided.use import GuideUse
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.query.query_set import QuerySet
 from beacon.runner.runner import Query, Runner
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxRuntime, MaxSteps
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
+from beacon.runner.stop import MaxRuntime, MaxSteps, random_start
 
 WEIGHTS = (0.2, 0.5, 0.7, 1.0)
 FIRST_QUERIES = 8

@@ -9,16 +9,15 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import Guide, States
-from beacon.guided.use import GuideUse
+from beacon.model.evidence import Queries, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.queries import Queries, resolve_queries
 from beacon.runner.batch import SearchBatch
 from beacon.runner.result import Outcome
 from beacon.runner.scored import ScoredStarts, scores_last
 from beacon.runner.search import Search
-from beacon.runner.start import Start, first_assignments
-from beacon.runner.stop import Stop, check_bounded
+from beacon.runner.stop import Start, Stop, check_bounded, first_assignments
 from beacon.runner.warm_up import warm_up_guided, warm_up_scoring
 from beacon.strategies.strategy import Strategy, make_strategy
 
