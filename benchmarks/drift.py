@@ -22,8 +22,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.evaluation.catalog import Catalog
-from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Method, Network, Query
+from beacon.evaluation.methods import EngineMethod, GuidedMethod
 from beacon.evaluation.problem import problems_of_suite
 from beacon.evaluation.protocol import queries_of
 from beacon.evaluation.records import KEY, record_store

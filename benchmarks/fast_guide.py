@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guide.trivial import FrequencyGuide
-from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guide import EvidenceGuide
 from beacon.learn.fast import Examples, measured, train_fast
 from beacon.learn.train import FastSettings
 from beacon.learn.trajectories import Trajectories

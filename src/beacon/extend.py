@@ -19,8 +19,7 @@ from beacon.engine.incumbent import (
 )
 from beacon.engine.max_tree import tree_top
 from beacon.guide.checkpoint import Checkpoint, save_checkpoint
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import Guide, StateBatch
+from beacon.guided.guide import EvidenceGuide, Guide, StateBatch
 from beacon.guided.moves import Moves
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel

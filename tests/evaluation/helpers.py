@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluation.engine_method import EngineMethod
 from beacon.evaluation.method import Budget, Method, Network
+from beacon.evaluation.methods import EngineMethod
 from beacon.evaluation.protocol import Plan, evaluate_network
 from beacon.evaluation.records import record_store
 from beacon.model.families import ising_grid

@@ -8,8 +8,7 @@ import pytest
 
 from beacon.errors import ModelError, UsageError
 from beacon.evaluation.catalog import DEFAULT_WEIGHT, Catalog, check_names
-from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
-from beacon.evaluation.peer_method import PeerMethod
+from beacon.evaluation.methods import EngineMethod, GuidedMethod, PeerMethod
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
 from beacon.guided.guidance import GuideUse

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from beacon.errors import BeaconError, UsageError
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import UniformGuide
-from beacon.guided.evidence_guide import EvidenceGuide
 from beacon.guided.guidance import GuideUse
-from beacon.guided.guide import StateBatch
+from beacon.guided.guide import EvidenceGuide, StateBatch
 from beacon.learn.tune import (
     UNGUIDED,
     Trial,

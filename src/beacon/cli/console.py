@@ -194,6 +194,29 @@ class ProgressBar:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+class KeepingBar(ProgressBar):
+    """A bar over queries: it says what an earlier run has done, and after Ctrl-C what is kept."""
+
+    def __init__(self, target: str, total: int, quiet: bool) -> None:
+        super().__init__("queries (Ctrl-C keeps what is done)", total, quiet)
+        self._target, self._done, self._all = target, -1, total
+
+    def hear(self, done: int, total: int) -> None:
+        """How many queries are done: a callback for the library."""
+        if self._done < 0 < done:
+            self.note(f"going on where an earlier run stopped: {done:,} of {total:,} queries are done")
+        self._done = done
+        self.reach(done)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is KeyboardInterrupt and self._done > 0:
+            note(
+                f"{self._done:,} of {self._all:,} queries are done and kept in {self._target}.parts; "
+                "the same command goes on from there"
+            )
+
+
 def _new_bar(is_counted: bool) -> Progress:
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415

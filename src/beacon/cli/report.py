@@ -46,9 +46,9 @@ def report(
     Example:  beacon report run -o run.html
     """
     from beacon.evaluation.evaluation import Evaluation  # noqa: PLC0415
-    from beacon.evaluation.suite import load_suite, with_names_of  # noqa: PLC0415
+    from beacon.evaluation.problem import load_suite, with_names_of  # noqa: PLC0415
     from beacon.report.contents import make_report  # noqa: PLC0415
-    from beacon.report.files import write_parts, write_report  # noqa: PLC0415
+    from beacon.report.html import write_parts, write_report  # noqa: PLC0415
     from beacon.report.tables import as_rich  # noqa: PLC0415
 
     place = Path(folder)

@@ -12,9 +12,9 @@ from time import perf_counter
 from typing import Any
 
 from beacon.evaluation.catalog import AnyMethod, Catalog
-from beacon.evaluation.engine_method import GuidedMethod
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.method import Method, settings_of_method
+from beacon.evaluation.methods import GuidedMethod
 from beacon.evaluation.problem import Loaded, Problem
 from beacon.evaluation.protocol import Plan, evaluate_network
 from beacon.evaluation.records import record_store
@@ -155,3 +155,27 @@ class Session:
             if not place.startswith(os.pardir):
                 settings["guide"] = {**method.facts, "folder": place}
         return settings
+
+
+def session_facts(made: Evaluation, out: str, problems: Sequence[Problem]) -> Facts:
+    """The last session at a glance: what ``beacon evaluate --json`` prints."""
+    session = made.run["sessions"][-1]
+    return {
+        "out": out,
+        "networks": [problem.name for problem in problems],
+        "missing": [entry["name"] for entry in made.run["missing"]],
+        "methods": session["methods"],
+        "runs": session["runs"],
+        "seconds": session["seconds"],
+    }
+
+
+def facts_in_words(facts: Facts) -> str:
+    """The same in one line."""
+    missing, counts = facts["missing"], {"network": len(facts["networks"]), "method": len(facts["methods"])}
+    networks, methods = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
+    absent = f", {len(missing)} missing ({', '.join(missing)})" if missing else ""
+    return (
+        f"{facts['out']}: {networks}{absent}, {methods}, {facts['runs']:,} new runs in "
+        f"{facts['seconds']:.1f} s; see them with: beacon report {facts['out']}"
+    )

@@ -42,7 +42,6 @@ class EvaluateSettings:
     """Repeat with this many seeds: S, S + 1, …; each has starts of its own."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         check_names(self.methods)
         _ = self.budget
         check_count("seeds", self.seeds, 1, MOST_SEEDS)

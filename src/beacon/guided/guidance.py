@@ -38,7 +38,6 @@ class Guidance:
     """Search without the guide for a while where it leads nowhere: see docs/guidance.md."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         check_number("the weight of a guide", self.weight, 0, 1)
         check_at_least("stall", self.stall, 0)
         for name, kind in (("candidates", Candidates), ("restart_from", RestartFrom)):
@@ -126,7 +125,6 @@ class GuideUse:
     """Search without the guide for a while where it leads nowhere; every other restart is without it."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         if self.start not in get_args(StartFrom):
             raise UsageError(f"start must be 'random' or 'guide'; found {self.start!r}")
         check_count("refresh", self.refresh, 0)

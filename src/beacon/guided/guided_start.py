@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import Guide, StateBatch
+from beacon.guided.guide import EvidenceGuide, Guide, StateBatch
 from beacon.guided.moves import Moves, real_moves
 
 Generators = np.random.Generator | Sequence[np.random.Generator]

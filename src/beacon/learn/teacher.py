@@ -49,7 +49,6 @@ class TeacherSettings:
     """Steps of ``gls+`` between two restarts from random; 0: only when it stagnates, as in ``auto``."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         if self.method not in METHODS:
             raise UsageError(f"teacher methods are {', '.join(METHODS)}; found {self.method!r}")
         if self.steps is not None:

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.guided.evidence_guide import EvidenceGuide
 from beacon.guided.guidance import GuideUse
-from beacon.guided.guide import Guide, States
+from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.query.query_set import QuerySet
@@ -64,7 +63,6 @@ class TuneSettings:
     """Most validation queries."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         if bool(self.seconds) == bool(self.steps):
             raise UsageError("tuning compares at seconds or at steps; give one of the two")
         for mark in (*self.seconds, *self.steps):

@@ -64,7 +64,6 @@ class RunSettings:
     """What is measured on the test queries."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         check_count("queries.count", self.count, 1)
         check_preset(self.preset)
         if self.train is None:

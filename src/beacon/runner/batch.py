@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,15 @@ from beacon.runner.search import Search, Trace
 from beacon.runner.stop import MaxSteps, Start, Stop, check_bounded, first_assignments
 from beacon.runner.warm_up import warm_up, warm_up_guided
 from beacon.strategies.strategy import Strategy, make_strategy
+
+
+class BatchOptions(TypedDict, total=False):
+    """What else a batch can be told; see :class:`SearchBatch`."""
+
+    propagate: bool
+    log_zero: float | None
+    threads: int | None
+    yielding_start: bool
 
 
 class SearchBatch:

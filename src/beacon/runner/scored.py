@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.floored import floored_scores
-from beacon.guided.evidence_guide import EvidenceGuide
 from beacon.guided.guidance import GuideUse
-from beacon.guided.guide import Guide, States
+from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.guided.guided_start import starts_from_scores
 from beacon.guided.moves import Moves
 from beacon.model.evidence import observed_rows
