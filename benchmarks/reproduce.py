@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from beacon.evaluation.metrics import improvements
 from beacon.evaluation.problem import load_suite
-from beacon.evaluation.protocol import queries_of
+from beacon.evaluation.session import queries_of
 
 SUITE = Path(__file__).with_name("paper.toml")
 BUDGETS = (500, 1000, 1500, 2000, 2500, 3000, 3500, 4000)

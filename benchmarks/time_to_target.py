@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from beacon.evaluation.method import Budget, Method, Network, Run
 from beacon.evaluation.methods import EngineMethod, GuidedMethod
-from beacon.evaluation.protocol import queries_of
+from beacon.evaluation.session import queries_of
 from beacon.formats import read_model
 from beacon.guide.checkpoint import load_guide
 from beacon.model.flat import compile_model

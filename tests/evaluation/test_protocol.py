@@ -7,8 +7,8 @@ import pytest
 
 from beacon.errors import UsageError
 from beacon.evaluation.method import Budget, Query
-from beacon.evaluation.protocol import Plan, evaluate_network, queries_of
 from beacon.evaluation.records import record_store
+from beacon.evaluation.session import Plan, evaluate_network, queries_of
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve

@@ -7,9 +7,9 @@ from typing import Any
 
 from beacon.evaluation.method import Budget, Method, Network, settings_of_method
 from beacon.evaluation.methods import GuidedMethod, PeerMethod
-from beacon.evaluation.protocol import Plan, evaluate_network
 from beacon.evaluation.records import record_store
 from beacon.evaluation.run_file import new_run, new_session, save_run
+from beacon.evaluation.session import Plan, evaluate_network
 from beacon.guide.trivial import UniformGuide
 from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid, pedigree, weighted_coloring

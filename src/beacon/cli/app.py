@@ -37,6 +37,8 @@ VERBS = (
     "compile",
     "demo",
 )
+FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+MOST_TEXT = 800
 
 
 def verb_command(name: str) -> Any:
@@ -52,10 +54,6 @@ def verb_listed(name: str) -> TyperCommand:
     tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     verb = next(node for node in tree.body if getattr(node, "name", "").rstrip("_") == name)
     return TyperCommand(name, help=inspect.cleandoc(ast.get_docstring(verb) or ""), rich_markup_mode="rich")  # type: ignore[arg-type]
-
-
-FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
-MOST_TEXT = 800
 
 
 class BeaconGroup(TyperGroup):

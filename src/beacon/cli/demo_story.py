@@ -17,6 +17,36 @@ from beacon.solver import solve
 
 NO, YES = 0, 1
 VIA = "_via_"  # variables FINDING_via_DISEASE say what has set off a finding
+SEED = 3
+STOP = MaxRuntime(1.0)
+NUM_PRESENT, NUM_ABSENT = 10, 12
+INTRODUCTION = """\
+A clinic knows how {diseases} diseases cause {findings} findings: a Bayesian network of {variables} variables.
+A patient comes in: {present} findings are seen, {absent} are ruled out, everything else is unknown.
+Which diseases, and which values of all other unknowns, are together the most probable explanation?
+"""
+LEARNING = """
+A clinic sees many patients: the same network is asked again and again, with other observations each time.
+So Beacon learns from {count} simulated queries that observe a random 5 to 20 % of the variables: it searches
+each for long, trains a small network (the guide) to tell the values found there from the observations alone,
+and finds out on queries kept apart how the guide is used best. Then the test queries are searched with and
+without it, from the same random starts. (What is in {folder} already is not done again.)
+"""
+METHODS = """
+greedy, gls+ and auto search without the guide; beacon-gls+ is gls+ from the same random starts with the
+guide's say in every move; beacon uses the guide as tuning found best: {best}.
+Every impossible part (zero factor) of an assignment counts {log_zero:g}: hence the thousands. Steps are the
+same on every machine, times are not; the guide's own time is counted.
+{words}"""
+NEXT = """
+In {folder}:
+  {page:<14} all tables and curves, query by query: open it in a browser
+  {picture:<14} how fast the methods come close to the best known
+  guide          the guide, ready to be used
+What to try next:
+  beacon solve {model} --guide {guide} -e fever=yes -e cough=yes
+  beacon run MODEL -o DIR       the same for a model of your own
+  beacon --help                 everything else"""
 
 
 @dataclass(frozen=True)
@@ -71,42 +101,6 @@ def _cause(result: Result, finding: str) -> str:
     start = finding + VIA
     links = ((i, name) for i, name in enumerate(result.model.names) if name.startswith(start))
     return next((name.removeprefix(start) for i, name in links if result.assignment[i] == YES), "")
-
-
-SEED = 3
-STOP = MaxRuntime(1.0)
-NUM_PRESENT, NUM_ABSENT = 10, 12
-
-INTRODUCTION = """\
-A clinic knows how {diseases} diseases cause {findings} findings: a Bayesian network of {variables} variables.
-A patient comes in: {present} findings are seen, {absent} are ruled out, everything else is unknown.
-Which diseases, and which values of all other unknowns, are together the most probable explanation?
-"""
-
-LEARNING = """
-A clinic sees many patients: the same network is asked again and again, with other observations each time.
-So Beacon learns from {count} simulated queries that observe a random 5 to 20 % of the variables: it searches
-each for long, trains a small network (the guide) to tell the values found there from the observations alone,
-and finds out on queries kept apart how the guide is used best. Then the test queries are searched with and
-without it, from the same random starts. (What is in {folder} already is not done again.)
-"""
-
-METHODS = """
-greedy, gls+ and auto search without the guide; beacon-gls+ is gls+ from the same random starts with the
-guide's say in every move; beacon uses the guide as tuning found best: {best}.
-Every impossible part (zero factor) of an assignment counts {log_zero:g}: hence the thousands. Steps are the
-same on every machine, times are not; the guide's own time is counted.
-{words}"""
-
-NEXT = """
-In {folder}:
-  {page:<14} all tables and curves, query by query: open it in a browser
-  {picture:<14} how fast the methods come close to the best known
-  guide          the guide, ready to be used
-What to try next:
-  beacon solve {model} --guide {guide} -e fever=yes -e cough=yes
-  beacon run MODEL -o DIR       the same for a model of your own
-  beacon --help                 everything else"""
 
 
 def tell_story(model: GraphicalModel, quiet: bool = False) -> None:

@@ -22,6 +22,8 @@ from beacon.model.flat import FlatModel
 
 RUNNING, OPTIMAL, STALLED, TARGET = range(4)
 EPSILON = 1e-9  # a gain must exceed this to count
+Members = NDArray[np.int32]
+"""[variables] room for the variables of one cluster."""
 
 
 class Limits(NamedTuple):
@@ -184,10 +186,6 @@ def restart(model: FlatModel, core: CoreState) -> None:
     save_all_best(core)
     randomise(model, core)
     begin_again(model, core)
-
-
-Members = NDArray[np.int32]
-"""[variables] room for the variables of one cluster."""
 
 
 @inlined

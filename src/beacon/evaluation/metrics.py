@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from beacon.model.ties import TIE_TOLERANCE, is_tie
 
 Floats = NDArray[np.float64]
+NUM_RESAMPLES = 2000
+LEVEL = 0.95
 
 
 class Mean(NamedTuple):
@@ -101,10 +103,6 @@ def seconds_per_step(seconds: ArrayLike, steps: ArrayLike) -> Mean:
     """Mean and standard deviation, over the queries with steps, of the time of a step."""
     counts = np.asarray(steps, dtype=np.float64)
     return mean_of(np.divide(seconds, counts, out=np.full(counts.shape, np.nan), where=counts > 0))
-
-
-NUM_RESAMPLES = 2000
-LEVEL = 0.95
 
 
 class Interval(NamedTuple):

@@ -26,6 +26,9 @@ from beacon.query.query_set import QuerySet, QuerySettings, sample_queries
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
 FORMATS = (".uai", ".lg", ".wcsp", ".cfn", ".bif")
+QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed
+GUIDE_FACTS = ("kind", "settings", "tuned", "history", "weights_sha256")
+log = logging.getLogger("beacon.evaluation")
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,6 @@ def with_names_of(suite: Suite, run: dict[str, Any]) -> None:
                 "stands_in_for": network.stands_in_for,
                 "published": network.published,
             }
-
-
-QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed
-GUIDE_FACTS = ("kind", "settings", "tuned", "history", "weights_sha256")
-
-log = logging.getLogger("beacon.evaluation")
 
 
 class Loaded(NamedTuple):

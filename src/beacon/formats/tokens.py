@@ -14,6 +14,7 @@ from beacon.model.graphical_model import MAX_SCOPE, MAX_TABLE_ENTRIES, MAX_VALUE
 
 INT64_MAX = (1 << 63) - 1
 _SHOWN = 40  # characters of a wrong token that an error repeats
+MAX_UNLISTED_ENTRIES = 1 << 26
 
 
 class Tokens:
@@ -141,9 +142,6 @@ def _converts(word: str, convert: Callable[[str], object]) -> bool:
     except ValueError:
         return False
     return True
-
-
-MAX_UNLISTED_ENTRIES = 1 << 26
 
 
 class TableBudget:

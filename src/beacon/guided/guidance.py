@@ -14,6 +14,8 @@ from beacon.errors import UsageError, check_at_least, check_count, check_number
 
 Candidates = Literal["all", "improving"]
 RestartFrom = Literal["random", "guide"]
+RETIRED = ("refresh_growth",)  # settings that guides of earlier versions may hold
+StartFrom = Literal["random", "guide"]
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,6 @@ def checked_scores(scores: ArrayLike, num_queries: int, num_moves: int) -> NDArr
     if rows.size and not (rows.min() >= 0 and rows.max() <= 1):  # not true for nan either
         raise UsageError(f"scores must lie in 0..1; found {rows.min():g} to {rows.max():g}")
     return rows
-
-
-RETIRED = ("refresh_growth",)  # settings that guides of earlier versions may hold
-StartFrom = Literal["random", "guide"]
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,6 @@ from beacon.guided.moves import Moves, real_moves
 Generators = np.random.Generator | Sequence[np.random.Generator]
 
 
-def guided_starts(moves: Moves, guide: Guide, states: StateBatch) -> NDArray[np.int64]:
-    """[states, variables] where to begin after one scoring of the given (random) assignments."""
-    return starts_from_scores(moves, guide, guide.score(states), states)
-
-
 def starts_from_scores(
     moves: Moves, guide: Guide, scores: NDArray[np.float32], states: StateBatch
 ) -> NDArray[np.int64]:

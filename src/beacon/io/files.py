@@ -22,6 +22,7 @@ from beacon.errors import BeaconError, FormatError, UsageError
 MAX_TEXT_BYTES = 1 << 30  # a larger model file is a mistake or a decompression bomb
 TEMPORARY = "beacon-"  # how the names of files begin, after a dot, that are not complete
 _CHUNK_BYTES = 1 << 20
+TOO_DEEP = "brackets are nested too deeply"
 
 
 class _Compression(NamedTuple):
@@ -190,9 +191,6 @@ def _write_bytes(path: str, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-TOO_DEEP = "brackets are nested too deeply"
 
 
 def parse_json(text: str | bytes, *, finite: bool = True) -> Any:

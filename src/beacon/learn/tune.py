@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -113,12 +113,6 @@ def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto"))
         ]
         trials += [Trial("gls+", use) for use in uses]
     return trials
-
-
-def paper_trials(strategy: str, refresh: int = 1, candidates: str = "improving") -> list[Trial]:
-    """The paper's choice: only λ is tuned, from random starts."""
-    use = GuideUse.from_dict({"start": "random", "refresh": refresh, "candidates": candidates})
-    return [Trial(strategy, replace(use, weight=weight)) for weight in WEIGHTS]
 
 
 def tune(

@@ -16,6 +16,8 @@ from beacon.errors import EvidenceError, UsageError, shown
 from beacon.model.graphical_model import GraphicalModel
 
 Evidence = Mapping[str, str] | Mapping[int, int] | Mapping[str, int] | Mapping[str | int, str | int]
+_MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which need not be installed
+Queries = Iterable[Evidence] | Any  # the last: a table
 
 
 def resolve_evidence(
@@ -192,9 +194,6 @@ def observed_rows(evidences: Sequence[Mapping[int, int]], num_variables: int) ->
     return rows
 
 
-_MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which need not be installed
-
-
 def is_missing(cell: Any) -> bool:
     """Does this cell say nothing? None, nan, and what pandas puts where nothing is."""
     if isinstance(cell, float | np.floating):
@@ -211,9 +210,6 @@ def texts_of(cell: Any) -> list[str]:
     if isinstance(cell, float | np.floating) and float(cell).is_integer():
         return [str(cell), str(int(cell))]  # whole numbers become floats where some are missing
     return [str(cell).strip()]
-
-
-Queries = Iterable[Evidence] | Any  # the last: a table
 
 
 def check_is_model(model: object) -> None:

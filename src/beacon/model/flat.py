@@ -15,6 +15,10 @@ from beacon.model.graphical_model import GraphicalModel
 
 DEFAULT_LOG_ZERO = -100.0
 MAX_LOG_POTENTIAL = 1e15  # beyond it sums of doubles have no digits left for ordinary potentials
+Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Pairs of neighbours: a column of variables, and one of their neighbours."""
+Fixed = NDArray[np.int32]
+"""[variables] the value that is given, by evidence or by what it implies; -1 where there is none."""
 
 
 class FlatModel(NamedTuple):
@@ -210,10 +214,6 @@ def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     return result
 
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Pairs of neighbours: a column of variables, and one of their neighbours."""
-
-
 def neighbours_of(arrays: Mapping[str, NDArray[np.int64]]) -> Rows:
     """Starts and neighbours of each variable, from the links of a flat model.
 
@@ -259,10 +259,6 @@ def _is_first(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
     is_first = np.empty(len(keys), dtype=np.bool_)
     is_first[order] = is_new
     return is_first
-
-
-Fixed = NDArray[np.int32]
-"""[variables] the value that is given, by evidence or by what it implies; -1 where there is none."""
 
 
 def as_fixed(evidence: Mapping[int, int] | Fixed, num_variables: int) -> Fixed:

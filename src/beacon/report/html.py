@@ -17,6 +17,7 @@ from beacon.report.naming import busy, plural
 from beacon.report.tables import Cell, Table, as_csv, as_latex, as_markdown
 
 PAGE = files("beacon.report") / "page"
+WRITERS = {"md": as_markdown, "csv": as_csv, "tex": as_latex}
 
 
 def as_html(report: Report, title: str = "Beacon evaluation") -> str:
@@ -149,9 +150,6 @@ def _machine(session: dict[str, Any]) -> str:
 def _embedded(data: dict[str, Any]) -> str:
     """JSON that may stand inside a script element."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-
-
-WRITERS = {"md": as_markdown, "csv": as_csv, "tex": as_latex}
 
 
 def write_report(report: Report, page: Path, title: str) -> None:

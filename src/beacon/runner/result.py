@@ -16,6 +16,8 @@ from beacon.runner.search import Search, Trace
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop", "proof", "gap")
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -247,9 +249,6 @@ def _finite(number: float | None) -> float | None:
 
 def _duration(seconds: float) -> str:
     return f"{1e3 * seconds:.2g} ms" if seconds < 0.0995 else f"{seconds:.2g} s"
-
-
-FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop", "proof", "gap")
 
 
 class ResultList(list[Result]):

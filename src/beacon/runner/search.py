@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from beacon.guided.advance import GuidedAdvance
     from beacon.guided.guidance import Guidance
 
+CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
+FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
+NO_LIMIT = np.iinfo(np.int64).max
+REASONS = {OPTIMAL: "optimal", STALLED: "stalled"}
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -84,13 +89,6 @@ class TraceRecorder:
         """All that was fetched."""
         columns = [np.concatenate(column) for column in zip(*self.chunks, strict=True)]
         return Trace(*columns)
-
-
-CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
-FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
-NO_LIMIT = np.iinfo(np.int64).max
-
-REASONS = {OPTIMAL: "optimal", STALLED: "stalled"}
 
 
 class Search:

@@ -15,6 +15,9 @@ from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.rng import stream
 
+START_STREAM = 7  # apart from the stream of the search itself
+Start = Literal["random"] | ArrayLike
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -148,11 +151,6 @@ def _not_negative(criterion: str, limit: float) -> float:
     if not limit >= 0:
         raise UsageError(f"{criterion} needs a limit of 0 or more; found {limit}")
     return limit
-
-
-START_STREAM = 7  # apart from the stream of the search itself
-
-Start = Literal["random"] | ArrayLike
 
 
 def first_assignments(

@@ -35,14 +35,12 @@ abnormal_ecg raised_white_cells low_platelets
 
 DISEASES = tuple(_DISEASES.split())
 FINDINGS = tuple(_FINDINGS.split())
+CAUSE_STRENGTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def first_names(words: tuple[str, ...], kind: str, count: int) -> list[str]:
     """The first ``count`` words; numbered names once they run out."""
     return [*words[:count], *(f"{kind}_{k}" for k in range(len(words), count))]
-
-
-CAUSE_STRENGTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def diagnosis(
