@@ -58,7 +58,6 @@ def train(
     """
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.guide.checkpoint import check_guide_folder  # noqa: PLC0415
-    from beacon.learn.trajectories import Trajectories  # noqa: PLC0415
     from beacon.pipeline.stages import UNFINISHED, epoch_line  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
 
@@ -68,11 +67,10 @@ def train(
     model = read_model(model_file)
     queries = QuerySet.load(queries_file, model)
     quiet = quiet or not library.is_leader()  # of several processes one speaks
-    if trajectories_file is not None:
-        trajectories = Trajectories.load(trajectories_file, model, queries)
-    else:
-        with ProgressBar("collecting trajectories", len(queries), quiet) as bar:
-            trajectories = library.collected(model, queries, seed, lambda done, _: bar.reach(done))
+    with ProgressBar("collecting trajectories", len(queries), quiet) as bar:
+        trajectories = library.collected(
+            model, queries, seed, lambda done, _: bar.reach(done), trajectories_file
+        )
     began = perf_counter()
     most = changes.get("epochs") or library.load_preset(preset).most_epochs
     work = f"training, preset {preset}, at most {most} epochs (Ctrl-C keeps the best)"

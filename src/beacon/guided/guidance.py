@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import UsageError, check_at_least, check_count, check_number
+from beacon.io.settings import check_known
 
 Candidates = Literal["all", "improving"]
 RestartFrom = Literal["random", "guide"]
@@ -148,8 +148,5 @@ class GuideUse:
         known = [field.name for field in fields(cls)]
         settings = {name: value for name, value in settings.items() if name not in RETIRED}
         for name in settings:
-            if name not in known:
-                close = get_close_matches(name, known, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
-                raise UsageError(f"guided search has no setting {name!r}; {hint}")
+            check_known(name, known, f"guided search has no setting {name!r}")
         return cls(**settings)

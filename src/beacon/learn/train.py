@@ -255,10 +255,13 @@ def collected(
     queries: QuerySet,
     seed: int,
     on_progress: Callable[[int, int], None] | None = None,
+    file: str | None = None,
 ) -> Trajectories:
-    """Trajectories made for this training alone."""
+    """Trajectories of a file; without one they are made for this training alone."""
     from beacon.learn.collect import collect  # noqa: PLC0415
 
+    if file is not None:
+        return Trajectories.load(file, model, queries)
     if num_processes() > 1:
         raise UsageError("training in several processes needs trajectories; make them with `beacon collect`")
     return collect(model, queries, seed=seed, on_progress=on_progress)
