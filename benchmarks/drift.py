@@ -22,12 +22,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.evaluation.catalog import Catalog
-from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Method, Network, Query
+from beacon.evaluation.methods import EngineMethod, GuidedMethod
 from beacon.evaluation.problem import problems_of_suite
-from beacon.evaluation.protocol import queries_of
 from beacon.evaluation.records import KEY, record_store
 from beacon.evaluation.run_file import load_run
+from beacon.evaluation.session import queries_of
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.folder_lock import folder_lock
 from beacon.io.row_store import Row, RowStore

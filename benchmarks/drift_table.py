@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from drift import alpha, expected_hitting_bound
 
-from beacon.evaluation.bootstrap import Interval, bootstrap_interval
 from beacon.evaluation.evaluation import Evaluation
+from beacon.evaluation.metrics import Interval, bootstrap_interval
 from beacon.report.drawings import Plot
 from beacon.report.figure import INK, drawing_style, new_axes
 from beacon.report.naming import colour_of, main_methods, short_name

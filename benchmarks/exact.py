@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from beacon.exact.plan import plan
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.formats import write_evidence, write_model
-from beacon.model.fixed import as_fixed
-from beacon.model.flat import FlatModel, compile_model
+from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.query import ReducedQuery, reduce_query
 from beacon.reduce.tables import ALIVE, VARIABLE

@@ -24,8 +24,8 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 from beacon.runner.batch import SearchBatch
 from beacon.runner.scored import ScoredStarts, given_starts
+from beacon.runner.search import Trace
 from beacon.runner.stop import MaxSteps
-from beacon.runner.trace import Trace
 
 MODELS = ("Promedas_60", "or_chain_89.fg", "BN_30", "pedigree18", "grid20x20.f5.wrap")
 STEPS = (500, 1000, 2000, 4000, 16000)

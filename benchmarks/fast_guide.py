@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from beacon.formats import read_model
 from beacon.guide.trivial import FrequencyGuide
-from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guide import EvidenceGuide
 from beacon.learn.fast import Examples, measured, train_fast
 from beacon.learn.train import FastSettings
 from beacon.learn.trajectories import Trajectories
@@ -28,8 +28,7 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 from beacon.runner.scored import ScoredStarts
-from beacon.runner.start import Start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, Start
 from beacon.solver import solve_many
 
 MODELS = (

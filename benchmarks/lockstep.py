@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState
 from beacon.engine.flip import Utilities
-from beacon.engine.limits import EPSILON, Limits
+from beacon.engine.incumbent import EPSILON, Limits
 from beacon.engine.max_tree import LOWEST, tree_top
 from beacon.guided.advance import NO_PENALTIES
-from beacon.guided.guidance import GuidanceConstants
+from beacon.guided.guidance import GuidanceConstants, GuideUse
 from beacon.guided.kernel import _restart, run_guided_gls, run_guided_greedy
 from beacon.guided.state import COUNTERS, GuideState, build_guide
-from beacon.guided.use import GuideUse
 from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.reduce.propagate import fixed_values

@@ -16,7 +16,7 @@ from published import published_tables
 
 from beacon.evaluation.evaluation import Evaluation
 from beacon.report.contents import Section, make_report
-from beacon.report.files import write_parts, write_report
+from beacon.report.html import write_parts, write_report
 
 
 def published_section(results: Evaluation) -> Section:

@@ -35,8 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.evaluation.metrics import improvements
-from beacon.evaluation.protocol import queries_of
-from beacon.evaluation.suite import load_suite
+from beacon.evaluation.problem import load_suite
+from beacon.evaluation.session import queries_of
 
 SUITE = Path(__file__).with_name("paper.toml")
 BUDGETS = (500, 1000, 1500, 2000, 2500, 3000, 3500, 4000)
@@ -265,7 +265,7 @@ def guided(
 
 def tune(shop: Shop) -> None:
     """λ and the candidates of each strategy: the largest mean improvement on validation queries."""
-    from beacon.guided.use import GuideUse  # noqa: PLC0415
+    from beacon.guided.guidance import GuideUse  # noqa: PLC0415
 
     count, marks = shop.args.tune_queries, [m for m in TUNE_BUDGETS if m <= shop.args.steps]
     uses = [
@@ -305,7 +305,7 @@ def test(shop: Shop) -> None:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    from beacon.guided.use import GuideUse  # noqa: PLC0415
+    from beacon.guided.guidance import GuideUse  # noqa: PLC0415
 
     marks = [budget for budget in BUDGETS if budget <= shop.args.steps]
     uses = {s: [GuideUse.from_dict(use)] for s, use in shop.facts("tune")["chosen"].items()}
@@ -403,7 +403,7 @@ def warm_up() -> None:
     """Compile the kernels of guided searches into numba's cache, in a process beside the training."""
     from lockstep import Lockstep, run_together  # noqa: PLC0415
 
-    from beacon.guided.use import GuideUse  # noqa: PLC0415
+    from beacon.guided.guidance import GuideUse  # noqa: PLC0415
     from beacon.model.families import ising_grid  # noqa: PLC0415
     from beacon.model.flat import compile_model  # noqa: PLC0415
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415

@@ -23,9 +23,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from beacon.evaluation.bootstrap import bootstrap_interval
-from beacon.evaluation.metrics import improvements, win_percentage
-from beacon.evaluation.suite import load_suite
+from beacon.evaluation.metrics import bootstrap_interval, improvements, win_percentage
+from beacon.evaluation.problem import load_suite
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("docs/reproduction.md", "docs/training.md")

@@ -15,9 +15,9 @@ import numpy as np
 from common import options
 from numpy.typing import NDArray
 
-from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Budget, Method, Network, Run
-from beacon.evaluation.protocol import queries_of
+from beacon.evaluation.methods import EngineMethod, GuidedMethod
+from beacon.evaluation.session import queries_of
 from beacon.formats import read_model
 from beacon.guide.checkpoint import load_guide
 from beacon.model.flat import compile_model
@@ -45,7 +45,7 @@ def contenders(network: Network, folder: Path) -> list[Method]:
     strategy = make_strategy(default_strategy(guide, use))
     methods: list[Method] = [
         EngineMethod("unguided", strategy, propagate=True),
-        GuidedMethod("tuned", guide, strategy, "unguided", use, propagate=True),
+        GuidedMethod("tuned", strategy, propagate=True, baseline="unguided", guide=guide, use=use),
     ]
     for method in methods:
         method.prepare(network)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine import clusters, max_tree
+from beacon.engine import incumbent, max_tree
 from beacon.engine.core import CoreState
 from beacon.guided import kernel as guided
 from beacon.guided.state import GuideState
@@ -50,7 +50,7 @@ def collect_top(tree: NDArray[Any], starts: NDArray[np.int32], leaves: NDArray[n
 
 @kernel
 def harvest_clusters(model: FlatModel, core: CoreState, members: NDArray[np.int32]) -> int:
-    return clusters.harvest_clusters(model, core, members)
+    return incumbent.harvest_clusters(model, core, members)
 
 
 @kernel

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import beacon
-from beacon.cli.verbs import VERBS
+from beacon.cli.app import VERBS
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ import pytest
 
 from beacon import jit
 from beacon.engine.core import CoreState
-from beacon.engine.limits import Limits
+from beacon.engine.incumbent import Limits
 from beacon.guided.guidance import Guidance, GuidanceConstants
 from beacon.guided.state import GuideState
 from beacon.model.flat import FlatModel
@@ -42,7 +42,7 @@ import numpy as np
 from beacon.model.families import ising_grid, random_bayes_net
 from beacon.runner.batch import SearchBatch
 from beacon.engine.core import CoreState
-from beacon.engine.limits import Limits
+from beacon.engine.incumbent import Limits
 from beacon.guided.guidance import Guidance, GuidanceConstants
 from beacon.guided.state import GuideState
 from beacon.model.flat import FlatModel

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from beacon.cli.verbs import VERBS
+from beacon.cli.app import VERBS
 from tests.cli.helpers import run
 from tests.conftest import ROOT
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from beacon.model.fixed import as_fixed
+from beacon.model.flat import as_fixed
 from beacon.rng import random_below, stream
 from tests.kernels import draw
 

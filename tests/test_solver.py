@@ -12,7 +12,7 @@ from beacon.errors import UsageError
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import OracleGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
 from beacon.runner.in_step import GuidedBatch
 from beacon.runner.stop import MaxSteps

@@ -15,7 +15,7 @@ from beacon.formats import write_model as write_model
 from beacon.formats import write_solution as write_solution
 from beacon.guide.checkpoint import load_guide as load_guide
 from beacon.guided.guidance import Guidance as Guidance
-from beacon.guided.use import GuideUse as GuideUse
+from beacon.guided.guidance import GuideUse as GuideUse
 from beacon.learn.collect import CollectSettings as CollectSettings
 from beacon.learn.collect import collect as collect
 from beacon.learn.teacher import TeacherSettings as TeacherSettings
@@ -38,7 +38,7 @@ from beacon.report.plots import plot_weights as plot_weights
 from beacon.report.plots import plot_win_heatmap as plot_win_heatmap
 from beacon.runner.batch import SearchBatch as SearchBatch
 from beacon.runner.result import Result as Result
-from beacon.runner.result_list import ResultList as ResultList
+from beacon.runner.result import ResultList as ResultList
 from beacon.runner.stop import MaxGap as MaxGap
 from beacon.runner.stop import MaxRuntime as MaxRuntime
 from beacon.runner.stop import MaxSteps as MaxSteps

@@ -1,4 +1,10 @@
-"""What can go wrong through no fault of the code: each kind carries one line meant for the user."""
+"""What can go wrong through no fault of the code: errors of one line for the user, checks of arguments."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
 
 
 class BeaconError(Exception):
@@ -46,3 +52,51 @@ class MissingDependencyError(BeaconError):
     def __init__(self, package: str, purpose: str, extra: str) -> None:
         """Name the package, what for, and the command that installs it."""
         super().__init__(f"{purpose} needs {package}; install it with: pip install 'beacon-mpe[{extra}]'")
+
+
+def check_seed(seed: object) -> None:
+    """A seed numpy accepts."""
+    check_count("seed", seed, 0)
+
+
+def check_count(name: str, value: Any, low: int, high: int | None = None) -> None:
+    """A whole number within bounds."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or not low <= value or (high is not None and value > high):
+        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise UsageError(f"{name} must be a whole number {bounds}; found {shown(value)}")
+
+
+def check_is_number(name: str, value: object) -> None:
+    """Refuse text, None and whatever else is no number at all; bounds are the caller's."""
+    if not _is_number(value):
+        raise UsageError(f"{name} needs a number; found {shown(value)}")
+
+
+def check_number(name: str, value: Any, low: float, high: float = math.inf) -> None:
+    """A finite number within bounds."""
+    if not _is_number(value) or not math.isfinite(value) or not low <= value <= high:
+        bounds = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+        raise UsageError(f"{name} must be a number {bounds}; found {shown(value)}")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """A finite number above zero."""
+    if not _is_number(value) or not 0 < value < math.inf:
+        raise UsageError(f"{name} must be a positive number; found {shown(value)}")
+
+
+def check_at_least(name: str, value: Any, low: int) -> None:
+    """A number of at least ``low``, or infinity."""
+    if not _is_number(value) or not value >= low:
+        raise UsageError(f"{name} must be {low} or more; found {shown(value)}")
+
+
+def check_dropout(name: str, value: Any) -> None:
+    """A share that leaves something."""
+    if not _is_number(value) or not 0 <= value < 1:
+        raise UsageError(f"{name} must be a share, 0 ≤ {name} < 1; found {shown(value)}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -6,12 +6,20 @@ on the state up to date.
 
 from beacon.engine.core import CoreState, rebuild
 from beacon.engine.flip import REFRESH_STEPS, best_value, climb, flip
-from beacon.engine.incumbent import restart
-from beacon.engine.limits import EPSILON, OPTIMAL, RUNNING, STALLED, TARGET, Limits, may_continue, outcome
+from beacon.engine.incumbent import (
+    EPSILON,
+    OPTIMAL,
+    RUNNING,
+    STALLED,
+    TARGET,
+    Limits,
+    may_continue,
+    outcome,
+    restart,
+)
 from beacon.engine.max_tree import tree_top
 from beacon.guide.checkpoint import Checkpoint, save_checkpoint
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import Guide, StateBatch
+from beacon.guided.guide import EvidenceGuide, Guide, StateBatch
 from beacon.guided.moves import Moves
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel

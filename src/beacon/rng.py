@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.jit import inlined, kernel
-from beacon.model.fixed import Fixed
+from beacon.model.flat import Fixed
 
 _13, _7, _17, _32 = (np.uint64(bits) for bits in (13, 7, 17, 32))
 _OPEN, _CLOSE, _COMMA, _SPACE, _ZERO = (ord(character) for character in "(), 0")

@@ -7,22 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from beacon.errors import UsageError
-from beacon.model.checks import check_is_model, check_seed
-from beacon.model.evidence import Evidence
+from beacon.errors import UsageError, check_seed
+from beacon.model.evidence import Evidence, Queries, check_is_model, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.queries import Queries, resolve_queries
-from beacon.runner.pool import Cancelled
-from beacon.runner.result import Outcome, Result, checked_result
-from beacon.runner.result_list import ResultList
-from beacon.runner.runner import Listener, Query, Runner
-from beacon.runner.start import Start, first_assignments
-from beacon.runner.stop import DEFAULT_STOP, Stop, stop_or_default
+from beacon.runner.result import Outcome, Result, ResultList, checked_result
+from beacon.runner.runner import Cancelled, Listener, Query, Runner
+from beacon.runner.stop import DEFAULT_STOP, Start, Stop, first_assignments, stop_or_default
 from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
+    from beacon.guided.guidance import GuideUse
     from beacon.guided.guide import Guide
-    from beacon.guided.use import GuideUse
     from beacon.query.query_set import QuerySet
 
     AnyGuide = Guide | str | os.PathLike[str]
@@ -157,7 +152,7 @@ def evidence_of_queries(model: GraphicalModel, queries: Queries | QuerySet) -> l
 
 def tuned_use(guide: Guide) -> GuideUse:
     """How a guide is best used, as tuning has found; otherwise for the start alone."""
-    from beacon.guided.use import GuideUse  # noqa: PLC0415 - most solves have no guide
+    from beacon.guided.guidance import GuideUse  # noqa: PLC0415 - most solves have no guide
 
     return GuideUse.from_dict(_tuned(guide).get("use", {}))
 

@@ -8,11 +8,11 @@ import pytest
 from drift import Drift, Step, alpha, can_walk, expected_hitting_bound, measure_drift
 from drift import walk as walk_of
 
-from beacon.evaluation.engine_method import EngineMethod
 from beacon.evaluation.method import Budget, Network, Query
+from beacon.evaluation.methods import EngineMethod
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
-from beacon.runner.start import random_start
+from beacon.runner.stop import random_start
 from tests.evaluation.test_guided_method import EVEN, NETWORK, guided, queries
 
 

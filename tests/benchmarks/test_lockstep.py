@@ -8,13 +8,12 @@ from lockstep import Lockstep, run_together
 from numpy.typing import NDArray
 
 from beacon.guide.trivial import FrequencyGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.families import random_bayes_net
 from beacon.model.flat import compile_model
 from beacon.query.query_set import sample_queries
 from beacon.runner.in_step import GuidedBatch
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, random_start
 from beacon.strategies.strategy import make_strategy
 
 MODEL = random_bayes_net(num_variables=30, max_domain=3, zero_fraction=0.3, seed=4)

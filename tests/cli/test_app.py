@@ -12,10 +12,8 @@ import pytest
 from typer.main import get_command
 
 import beacon
-from beacon.cli.app import app
+from beacon.cli.app import VERBS, app, exit_code_of
 from beacon.cli.console import one_line
-from beacon.cli.errors import exit_code_of
-from beacon.cli.verbs import VERBS
 from beacon.errors import BeaconError, UsageError
 from tests.cli.helpers import run, run_process
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from beacon.cli import demo, demo_story
-from beacon.cli.patient import diseases_of, explained_findings, findings_of, names_of_ill, simulate_patient
+from beacon.cli import demo_story
+from beacon.cli.demo_story import diseases_of, explained_findings, findings_of, names_of_ill, simulate_patient
 from beacon.model.families import demo_model
+from beacon.pipeline import demo
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve
 from tests.cli.helpers import run

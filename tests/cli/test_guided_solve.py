@@ -12,7 +12,7 @@ from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import FrequencyGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.stop import MaxSteps

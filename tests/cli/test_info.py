@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from beacon.cli.info import _size
+from beacon.evaluation.model_facts import _size
 from tests.cli.helpers import run
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from beacon.cli.outputs import check_writable
+from beacon.io.files import check_writable
 from tests.cli.helpers import run
 from tests.cli.workshop import furnish
 

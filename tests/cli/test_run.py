@@ -22,7 +22,7 @@ from beacon.io.folder_lock import folder_lock
 from beacon.learn.trajectories import Trajectories
 from beacon.model.families import random_bayes_net
 from beacon.query.query_set import QuerySet
-from beacon.report.budgets import budget_table
+from beacon.report.comparisons import budget_table
 from tests.cli.helpers import Outcome, run, start_process
 from tests.conftest import ROOT
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from beacon.cli.answer import solution_paths
 from beacon.cli.choices import chosen_stop
-from beacon.cli.outputs import solution_paths
 from beacon.formats import read_model, read_solution, write_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.stop import MaxRuntime, MaxSteps, TargetScore

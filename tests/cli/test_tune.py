@@ -13,7 +13,7 @@ from beacon.cli.console import say_drawn
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.fast_guide import FastGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
 from beacon.query.query_set import sample_queries
 from beacon.runner.runner import Runner

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from beacon.engine.incumbent import note_all_changed, save_all_best
-from beacon.engine.limits import Limits
+from beacon.engine.incumbent import Limits, note_all_changed, save_all_best
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel

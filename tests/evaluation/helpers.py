@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluation.engine_method import EngineMethod
 from beacon.evaluation.method import Budget, Method, Network
-from beacon.evaluation.protocol import Plan, evaluate_network
+from beacon.evaluation.methods import EngineMethod
 from beacon.evaluation.records import record_store
+from beacon.evaluation.session import Plan, evaluate_network
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel

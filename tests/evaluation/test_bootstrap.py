@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from beacon.evaluation.bootstrap import bootstrap_interval, mean_per_query
+from beacon.evaluation.metrics import bootstrap_interval, mean_per_query
 
 
 def test_equal_values_leave_no_doubt() -> None:

@@ -8,11 +8,10 @@ import pytest
 
 from beacon.errors import ModelError, UsageError
 from beacon.evaluation.catalog import DEFAULT_WEIGHT, Catalog, check_names
-from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
-from beacon.evaluation.peer_method import PeerMethod
+from beacon.evaluation.methods import EngineMethod, GuidedMethod, PeerMethod
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
 from beacon.peers.peer import find_peer
 from beacon.strategies.gls import GlsPlus

@@ -13,7 +13,7 @@ from beacon.errors import ModelError, UsageError
 from beacon.evaluation.method import Budget, Network, Query, Run
 from beacon.guide.fast_guide import FastGuide
 from beacon.model.families import ising_grid
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
 from tests.evaluation.helpers import repeatable
 from tests.guide.helpers import random_weights
 

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
-from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Budget, Query, Run
+from beacon.evaluation.methods import EngineMethod, GuidedMethod
 from beacon.guide.trivial import OracleGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve
 from beacon.strategies.gls import GlsPlus
 from tests.evaluation.helpers import network_of, small_network
@@ -32,7 +31,7 @@ def queries(count: int) -> list[Query]:
 
 def guided(use: GuideUse, **settings: Any) -> tuple[GuidedMethod, CountingGuide]:
     guide = CountingGuide(NETWORK.model)
-    return GuidedMethod("beacon-gls+", guide, GlsPlus(), "gls+", use, **settings), guide
+    return GuidedMethod("beacon-gls+", GlsPlus(), baseline="gls+", guide=guide, use=use, **settings), guide
 
 
 def run(method: GuidedMethod, count: int, budget: Budget, threads: int = 1) -> list[Run]:
@@ -84,7 +83,9 @@ def test_without_a_guided_start_searches_begin_where_the_query_says() -> None:
 
 def test_a_guides_start_is_known_as_soon_as_it_is_scored() -> None:
     best = solve(NETWORK.model, {0: 1}, stop=MaxSteps(3000))
-    method = GuidedMethod("start", OracleGuide(NETWORK.model, best.assignment), GlsPlus(), "gls+")
+    method = GuidedMethod(
+        "start", GlsPlus(), baseline="gls+", guide=OracleGuide(NETWORK.model, best.assignment)
+    )
     for query, found in method.run(NETWORK, queries(3), Budget(steps=(5,)), 0, 1):
         given = NETWORK.model.log_score(query.start)
         assert found.trace.steps.tolist() == [0, 0]
@@ -96,7 +97,7 @@ def test_a_guides_start_is_known_as_soon_as_it_is_scored() -> None:
 def test_a_guides_start_that_is_worse_than_the_given_one_hides_nothing() -> None:
     model = GraphicalModel.from_tables([2, 2], [((0, 1), [3.0, 0.0, -1.0, 2.0])])
     worst, network = OracleGuide(model, [1, 0]), network_of(model)
-    method = GuidedMethod("start", worst, GlsPlus(), "gls+")
+    method = GuidedMethod("start", GlsPlus(), baseline="gls+", guide=worst)
     ((_, found),) = method.run(network, [Query(0, {}, np.array([0, 1]))], Budget(steps=(9,)), 0, 1)
     assert found.trace.scores.tolist() == sorted(found.trace.scores)
     assert found.trace.scores[0] == -1.0
@@ -112,7 +113,7 @@ def test_searches_go_on_until_the_time_is_used_up() -> None:
 
 def test_a_search_that_is_proved_optimal_ends_the_wait() -> None:
     model = GraphicalModel.from_tables([2, 2], [((0, 1), [3.0, 0.0, 0.0, 1.0])])
-    method = GuidedMethod("beacon-gls+", CountingGuide(model), GlsPlus(), "gls+", EVEN)
+    method = GuidedMethod("beacon-gls+", GlsPlus(), baseline="gls+", guide=CountingGuide(model), use=EVEN)
     query = Query(0, {}, np.array([0, 1]))
     ((_, found),) = method.run(network_of(model), [query], Budget((10**6,), (1000.0,)), 0, 1)
     assert (found.stop, found.proved, found.steps) == ("optimal", True, 1)

@@ -10,7 +10,7 @@ import pytest
 
 from beacon.errors import UsageError
 from beacon.evaluation.method import Budget
-from beacon.evaluation.peer_method import PeerMethod
+from beacon.evaluation.methods import PeerMethod
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import PeerAnswer
 from tests.evaluation.helpers import evaluated, small_network

@@ -7,11 +7,10 @@ import pytest
 
 from beacon.errors import UsageError
 from beacon.evaluation.method import Budget, Query
-from beacon.evaluation.protocol import Plan, evaluate_network, queries_of
 from beacon.evaluation.records import record_store
+from beacon.evaluation.session import Plan, evaluate_network, queries_of
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve
 from tests.evaluation.helpers import (
     engine_methods,
@@ -103,7 +102,7 @@ def test_budgets_in_seconds_alone_will_do(tmp_path: Path) -> None:
 
 
 def test_propagation_fixes_what_follows_and_keeps_the_rest_of_the_start() -> None:
-    from beacon.evaluation.engine_method import EngineMethod  # noqa: PLC0415
+    from beacon.evaluation.methods import EngineMethod  # noqa: PLC0415
 
     equal = [0.0, -np.inf, -np.inf, 0.0]
     frustrated = [((1, 2), [0.0, -1.0, -2.0, 0.0]), ((1, 2), [-1.0, 0.0, 0.0, -3.0])]

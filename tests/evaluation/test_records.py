@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beacon.evaluation.engine_method import EngineMethod
 from beacon.evaluation.method import Budget, Query
+from beacon.evaluation.methods import EngineMethod
 from beacon.evaluation.records import NAMES, SCHEMA, make_record, thinned
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
 from tests.evaluation.helpers import engine_methods, evaluated, network_of, small_network
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from beacon.errors import FormatError
-from beacon.evaluation.suite import SuiteNetwork, load_suite
+from beacon.evaluation.problem import SuiteNetwork, load_suite
 from beacon.formats import read_model
 from beacon.model.families import ising_grid
 from tests.conftest import ROOT

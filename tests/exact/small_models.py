@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.model.fixed import as_fixed
-from beacon.model.flat import FlatModel, compile_model
+from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 
 KINDS = ("plain", "zeros", "many zeros", "ties", "wide", "pairs", "parts", "deterministic", "large numbers")

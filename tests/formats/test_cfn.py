@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beacon.errors import FormatError
-from beacon.formats import cfn, limits
+from beacon.formats import cfn, tokens
 from beacon.model.graphical_model import GraphicalModel
 from tests.small_strategies import damaged, read_or_one_line, same_factors, small_models
 
@@ -203,7 +203,7 @@ def test_many_small_functions_cannot_ask_for_a_huge_model(
 ) -> None:
     functions = "big { scope: [a c] defaultcost: 0 costs: [] }" + f"{{ scope: [a c] {costs} }}" * 3
     assert len(tables(functions)) == 4
-    monkeypatch.setattr(limits, "MAX_UNLISTED_ENTRIES", 20)
+    monkeypatch.setattr(tokens, "MAX_UNLISTED_ENTRIES", 20)
     with pytest.raises(FormatError, match=r"at most 20 table entries beyond those listed .* found 24"):
         tables(functions)
 

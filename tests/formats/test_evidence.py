@@ -1,4 +1,4 @@
-"""Evidence files of one or several queries, and command-line items."""
+"""Evidence files of one or several queries."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from beacon.errors import EvidenceError, FormatError, UsageError
+from beacon.errors import FormatError
 from beacon.formats import uai
-from beacon.formats.evidence import parse_evidence_items, read_evidence, write_evidence
+from beacon.formats.evidence import read_evidence, write_evidence
 from beacon.io.files import read_text
 from beacon.model.graphical_model import GraphicalModel
 from tests.small_strategies import damaged, read_or_one_line
@@ -104,46 +104,3 @@ def test_published_evidence_is_one_query_each(benchmark_files: Path) -> None:
     queries = read_evidence(benchmark_files / "evid" / "BN_30.uai.evid", model)
     assert [len(query) for query in queries] == [120]
     assert queries[0][1] == 1
-
-
-NAMED = GraphicalModel.from_tables(
-    [2, 3, 2],
-    [],
-    names=["fever", "a=b", "a"],
-    labels=[["no", "yes"], ["x", "y=z", "0"], ["b=x", "c"]],
-)
-
-
-@pytest.mark.parametrize(
-    ("items", "evidence"),
-    [
-        ([], {}),
-        (["fever=yes"], {0: 1}),
-        (["0=1", "2=0"], {0: 1, 2: 0}),
-        (["a=b=x"], {1: 0}),
-        (["a=b=y=z"], {1: 1}),
-        (["a=c", "fever=no"], {0: 0, 2: 1}),
-        (["a=b=0"], {1: 2}),
-    ],
-)
-def test_items_name_variables_and_values(items: list[str], evidence: dict[int, int]) -> None:
-    assert parse_evidence_items(items, NAMED) == evidence
-
-
-def test_an_item_without_a_sign_is_wrong_use() -> None:
-    with pytest.raises(UsageError, match="expected evidence as VARIABLE=VALUE, found 'fever'"):
-        parse_evidence_items(["fever"], NAMED)
-
-
-@pytest.mark.parametrize(
-    ("item", "problem"),
-    [
-        ("fevr=yes", "no variable is called 'fevr'; did you mean 'fever'?"),
-        ("fever=maybe", "variable 'fever' has no value 'maybe'; its values are no, yes"),
-        ("7=1", r"variable indices are 0\.\.2; found 7"),
-        ("=1", "no variable is called ''"),
-    ],
-)
-def test_an_unknown_variable_or_value_is_named(item: str, problem: str) -> None:
-    with pytest.raises(EvidenceError, match=problem):
-        parse_evidence_items([item], NAMED)

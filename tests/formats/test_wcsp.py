@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beacon.errors import FormatError, ModelError, UsageError
-from beacon.formats import limits, uai, wcsp
+from beacon.formats import tokens, uai, wcsp
 from beacon.io.files import read_text
 from beacon.model.graphical_model import GraphicalModel
 from tests.small_strategies import damaged, read_or_one_line, same_factors, small_models
@@ -117,7 +117,7 @@ def test_many_small_functions_cannot_ask_for_a_huge_model(
 ) -> None:
     text = f"p 2 50 3 9\n50 50\n{functions}"
     assert read(text).num_entries == 7500
-    monkeypatch.setattr(limits, "MAX_UNLISTED_ENTRIES", 7000)
+    monkeypatch.setattr(tokens, "MAX_UNLISTED_ENTRIES", 7000)
     with pytest.raises(FormatError, match=r"at most 7000 table entries beyond those listed .* found 7.5e"):
         read(text)
 

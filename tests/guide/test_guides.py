@@ -11,8 +11,7 @@ import pytest
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import FrequencyGuide, OracleGuide, UniformGuide
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import Guide, States
+from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.guided.moves import Moves
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch

@@ -7,13 +7,18 @@ from numpy.typing import NDArray
 
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import OracleGuide, UniformGuide
-from beacon.guided.guide import StateBatch, States
-from beacon.guided.guided_start import guided_starts, sampled_starts
+from beacon.guided.guide import Guide, StateBatch, States
+from beacon.guided.guided_start import sampled_starts, starts_from_scores
 from beacon.guided.moves import Moves
 from tests.guide.helpers import MIXED, random_states, random_weights
 
 MOVES = Moves.of(MIXED)
 STATES = random_states(MIXED, 30)
+
+
+def guided_starts(moves: Moves, guide: Guide, states: StateBatch) -> NDArray[np.int64]:
+    """[states, variables] where to begin after one scoring of the given (random) assignments."""
+    return starts_from_scores(moves, guide, guide.score(states), states)
 
 
 class FixedGuide:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,24 +12,22 @@ from numpy.typing import NDArray
 from beacon.errors import BeaconError, UsageError
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import UniformGuide
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import StateBatch
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
+from beacon.guided.guide import EvidenceGuide, StateBatch
 from beacon.learn.tune import (
     UNGUIDED,
+    WEIGHTS,
     Trial,
     TuneSettings,
     Tuning,
     candidate_trials,
     mean_ranks,
-    paper_trials,
     tune,
 )
 from beacon.model.families import ising_grid
 from beacon.query.query_set import QuerySet, sample_queries
 from beacon.runner.in_step import GuidedBatch
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve, solve_many
 from tests.guide.helpers import random_weights
 
@@ -36,6 +35,12 @@ GRID = ising_grid(8, 8, seed=4)
 QUERIES = sample_queries(GRID, 40, splits=(0.2, 0.6, 0.2))
 STEPS = TuneSettings((), (40, 80), 16)
 PLAIN, LED = Trial("gls+", UNGUIDED), Trial("gls+", GuideUse("random", weight=1.0))
+
+
+def paper_trials(strategy: str, refresh: int = 1, candidates: str = "improving") -> list[Trial]:
+    """The paper's choice: only λ is tuned, from random starts."""
+    use = GuideUse.from_dict({"start": "random", "refresh": refresh, "candidates": candidates})
+    return [Trial(strategy, replace(use, weight=weight)) for weight in WEIGHTS]
 
 
 class KnowingGuide(EvidenceGuide):

@@ -12,8 +12,8 @@ import beacon
 from beacon.errors import EvidenceError
 from beacon.formats import read_evidence_table
 from beacon.model.data_frame import evidence_of_table
+from beacon.model.evidence import is_table
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.queries import is_table
 
 NAN = float("nan")
 

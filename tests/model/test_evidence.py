@@ -1,14 +1,24 @@
-"""Evidence by name or index."""
+"""Evidence by name or index, of one query or of many."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from beacon.errors import EvidenceError, UsageError
 from beacon.model.data_frame import evidence_of_table
-from beacon.model.evidence import describe_impossible, impossible_factor, resolve_evidence
+from beacon.model.evidence import (
+    describe_impossible,
+    impossible_factor,
+    parse_evidence_items,
+    resolve_evidence,
+    resolve_queries,
+)
 from beacon.model.graphical_model import GraphicalModel
 
 
@@ -149,3 +159,115 @@ class TestImpossibleEvidence:
         model = GraphicalModel.from_tables([2], [((0,), [-np.inf, -np.inf])])
         assert impossible_factor(model, {}) == 0
         assert describe_impossible(model, 0, {}).endswith("factor 0 is zero for every assignment")
+
+
+MODEL = GraphicalModel.from_tables([2, 2], [], ["rain", "wet"], [["no", "yes"]] * 2)
+FRAME = pd.DataFrame({"rain": ["yes", None], "wet": ["no", "yes"]})
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        [{"rain": "yes", "wet": "no"}, {"wet": "yes"}],
+        iter([{0: 1, 1: 0}, {1: 1}]),
+        FRAME,
+        pa.Table.from_pandas(FRAME),
+        {"rain": ["yes", None], "wet": ["no", "yes"]},
+        [row for _, row in FRAME.iterrows()],
+        FRAME.to_dict("records"),
+        pa.Table.from_pandas(FRAME).to_pylist(),
+    ],
+    ids=["mappings", "iterator", "pandas", "arrow", "columns", "rows", "records", "pylist"],
+)
+def test_queries_come_in_many_ways(queries: Any) -> None:
+    assert resolve_queries(MODEL, queries) == [{0: 1, 1: 0}, {1: 1}]
+
+
+@pytest.mark.parametrize("path", ["patients.csv", Path("patients.csv")])
+def test_a_path_is_answered_with_what_reads_it(path: Any) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_queries(MODEL, path)
+    assert str(caught.value) == (
+        "expected queries, found the path 'patients.csv'; read it: a CSV table by "
+        "beacon.read_evidence_table(path, model), a UAI file by beacon.read_evidence(path, model), "
+        "a query set by beacon.QuerySet.load(path)"
+    )
+
+
+@pytest.mark.parametrize(("queries", "found"), [(None, "None"), (5, "5"), (object, "<class 'object'>")])
+def test_what_holds_no_queries_is_refused(queries: Any, found: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_queries(MODEL, queries)
+    assert str(caught.value) == (
+        "expected a list of mappings, such as [{'fever': 'yes'}], or a table with a row for each query; "
+        f"found {found}"
+    )
+
+
+def test_one_row_is_not_many_queries() -> None:
+    with pytest.raises(UsageError, match=r"found one row of a table \(Series\); beacon.solve takes it"):
+        resolve_queries(MODEL, FRAME.iloc[0])
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (
+            "clinic.bif",
+            "expected a model, found the path 'clinic.bif'; read it: beacon.read_model('clinic.bif')",
+        ),
+        (Path("a.uai"), "expected a model, found the path 'a.uai'; read it: beacon.read_model('a.uai')"),
+        (
+            None,
+            "expected a model, found None; beacon.read_model(path) reads one from a file, "
+            "beacon.from_pgmpy(network) takes one over",
+        ),
+    ],
+)
+def test_what_is_no_model_is_refused(model: Any, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_queries(model, [{}])
+    assert str(caught.value) == message
+
+
+NAMED = GraphicalModel.from_tables(
+    [2, 3, 2],
+    [],
+    names=["fever", "a=b", "a"],
+    labels=[["no", "yes"], ["x", "y=z", "0"], ["b=x", "c"]],
+)
+
+
+@pytest.mark.parametrize(
+    ("items", "evidence"),
+    [
+        ([], {}),
+        (["fever=yes"], {0: 1}),
+        (["0=1", "2=0"], {0: 1, 2: 0}),
+        (["a=b=x"], {1: 0}),
+        (["a=b=y=z"], {1: 1}),
+        (["a=c", "fever=no"], {0: 0, 2: 1}),
+        (["a=b=0"], {1: 2}),
+    ],
+)
+def test_items_name_variables_and_values(items: list[str], evidence: dict[int, int]) -> None:
+    assert parse_evidence_items(items, NAMED) == evidence
+
+
+def test_an_item_without_a_sign_is_wrong_use() -> None:
+    with pytest.raises(UsageError, match="expected evidence as VARIABLE=VALUE, found 'fever'"):
+        parse_evidence_items(["fever"], NAMED)
+
+
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        ("fevr=yes", "no variable is called 'fevr'; did you mean 'fever'?"),
+        ("fever=maybe", "variable 'fever' has no value 'maybe'; its values are no, yes"),
+        ("7=1", r"variable indices are 0\.\.2; found 7"),
+        ("=1", "no variable is called ''"),
+    ],
+)
+def test_an_unknown_variable_or_value_is_named(item: str, problem: str) -> None:
+    with pytest.raises(EvidenceError, match=problem):
+        parse_evidence_items([item], NAMED)

@@ -1,4 +1,4 @@
-"""The compiled view of a model against the model itself."""
+"""The compiled view of a model against the model itself, and neighbours against sets made by factors."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from beacon.errors import ModelError
+from beacon.model import families
 from beacon.model.flat import FlatModel, compile_model, once_per_model
 from beacon.model.graphical_model import GraphicalModel
 from tests.reference import assignments, log_potential
@@ -84,3 +85,50 @@ def test_what_is_known_of_a_model_goes_when_its_tables_go() -> None:
         assert num_moves(flat) == num_moves(flat) == size
         del flat
     assert asked == [2, 3, 3]
+
+
+def neighbours(model: GraphicalModel) -> list[list[int]]:
+    """The neighbours of each variable as the flat model lists them."""
+    flat = compile_model(model)
+    starts = flat.neighbour_starts.tolist()
+    return [flat.neighbours[starts[i] : starts[i + 1]].tolist() for i in range(model.num_variables)]
+
+
+def naive_neighbours(model: GraphicalModel) -> list[list[int]]:
+    """Factor by factor, those of one or two variables first; each neighbour where it is first met."""
+    narrow = [factor.scope for factor in model.factors if len(factor.scope) <= 2]
+    wide = [factor.scope for factor in model.factors if len(factor.scope) > 2]
+    found: list[dict[int, None]] = [{} for _ in range(model.num_variables)]
+    for scope in [*narrow, *wide]:
+        for i in scope:
+            found[i].update(dict.fromkeys(j for j in scope if j != i))
+    return [list(others) for others in found]
+
+
+@settings(max_examples=80, deadline=None)
+@given(small_models(max_variables=8, max_factors=10, max_scope=4, max_domain=2))
+def test_neighbours_share_a_factor_and_come_once_in_the_order_of_the_links(model: GraphicalModel) -> None:
+    assert neighbours(model) == naive_neighbours(model)
+
+
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_neighbours_in_models_of_every_family(family: str) -> None:
+    model = families.FAMILIES[family]()
+    assert neighbours(model) == naive_neighbours(model)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "tables", "expected"),
+    [
+        ([], [], []),
+        ([2, 2], [], [[], []]),
+        ([2, 2], [((0,), [0.0, 1.0]), ((), [0.5])], [[], []]),
+        ([2, 1, 2], [((0, 1, 2), [0.0] * 4)], [[1, 2], [0, 2], [0, 1]]),
+        ([2, 2], [((1, 0), [0.0] * 4), ((0, 1), [1.0] * 4)], [[1], [0]]),
+    ],
+    ids=["no variables", "no factors", "no pairs", "one wide factor", "two factors over one pair"],
+)
+def test_small_cases(
+    sizes: list[int], tables: list[tuple[tuple[int, ...], list[float]]], expected: list[list[int]]
+) -> None:
+    assert neighbours(GraphicalModel.from_tables(sizes, tables)) == expected

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluation.engine_method import GuidedMethod
 from beacon.evaluation.method import Budget, Method, Network, settings_of_method
-from beacon.evaluation.peer_method import PeerMethod
-from beacon.evaluation.protocol import Plan, evaluate_network
+from beacon.evaluation.methods import GuidedMethod, PeerMethod
 from beacon.evaluation.records import record_store
 from beacon.evaluation.run_file import new_run, new_session, save_run
+from beacon.evaluation.session import Plan, evaluate_network
 from beacon.guide.trivial import UniformGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
 from beacon.model.graphical_model import GraphicalModel
 from beacon.strategies.gls import GlsPlus
@@ -44,7 +43,7 @@ def toy_methods(network: Network) -> list[Method]:
             name = f"beacon-{strategy.name}" + ("" if weight is None else f" λ={weight}")
             use = GuideUse("random", weight or 0.5, refresh=25)
             guide = UniformGuide(network.model)
-            methods.append(GuidedMethod(name, guide, strategy, strategy.name, use))
+            methods.append(GuidedMethod(name, strategy, baseline=strategy.name, guide=guide, use=use))
     return [*methods, PeerMethod("toulbar2", FakePeer(0.001, proved=True))]
 
 

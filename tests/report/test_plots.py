@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import beacon
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
 
 TRACE = Trace(np.array([0, 5]), np.array([0.0, 0.1]), np.array([-9.0, -3.0]), np.array([0, 0]))
 ROWS = np.array([[5.0, 1.0], [7.0, 0.0]])

@@ -6,9 +6,8 @@ from numpy.typing import NDArray
 
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import OracleGuide, UniformGuide
-from beacon.guided.guidance import Guidance
+from beacon.guided.guidance import Guidance, GuideUse
 from beacon.guided.guide import StateBatch
-from beacon.guided.use import GuideUse
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch

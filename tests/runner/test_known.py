@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
-from beacon.evaluation.engine_method import EngineMethod
 from beacon.evaluation.method import Budget, Query
+from beacon.evaluation.methods import EngineMethod
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from beacon.guide.trivial import OracleGuide
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch

@@ -13,8 +13,7 @@ from beacon.errors import EvidenceError, UsageError
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
 from beacon.runner.result import Result
-from beacon.runner.start import first_assignments
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, first_assignments
 from beacon.solver import solve, solve_many
 from beacon.strategies.strategy import STRATEGIES
 from tests.engine.helpers import small_models, some_evidence

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beacon.engine.core import CoreState
-from beacon.engine.limits import TARGET, Limits
+from beacon.engine.incumbent import TARGET, Limits
 from beacon.errors import UsageError
 from beacon.model import families
 from beacon.model.flat import FlatModel

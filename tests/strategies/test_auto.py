@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.engine.limits import RUNNING, STALLED, Limits
+from beacon.engine.incumbent import RUNNING, STALLED, Limits
 from beacon.extend import CoreState, FlatModel, Strategy, flip, kernel, may_continue, outcome
 from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
@@ -25,7 +25,7 @@ from beacon.strategies.greedy import Greedy
 from beacon.strategies.tree import Tree
 from tests.engine.helpers import check_best, new_search, small_models, some_evidence, standing
 from tests.reference import Naive
-from tests.runner.test_trace import check_monotone
+from tests.runner.test_search import check_monotone
 from tests.strategies.contenders import MIXES, Turns
 
 MODELS = small_models()

@@ -32,7 +32,7 @@ from tests.engine.helpers import (
     standing,
 )
 from tests.reference import Naive
-from tests.runner.test_trace import check_monotone
+from tests.runner.test_search import check_monotone
 from tests.small_strategies import small_models as random_models
 from tests.strategies.contenders import CONTENDERS, FLIPS_ONLY, MIXES, Turns
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from beacon.cli.console import one_line, say, say_json, say_table, warn
-from beacon.cli.progress import ProgressBar
-from beacon.formats import write_solution
+from beacon.cli.console import ProgressBar, note_if_slow, one_line, say, say_json, say_table, warn
+from beacon.io.files import check_named, check_no_input, check_writable
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
 from beacon.runner.search import Search
+from beacon.runner.stop import Stop
 
 MOST_LINES = 40
+LONG_SECONDS = 2.0
+LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
+COMPRESSED = (".gz", ".xz", ".bz2")
 TRACE_COLUMNS = ("steps", "seconds", "scores", "zero_factors")
 
 
@@ -95,6 +100,24 @@ def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: s
         warn(query + describe_impossible(model, factor, evidence))
 
 
+def solve_and_show(
+    run: Callable[..., list[Result]],
+    model: GraphicalModel,
+    queries: list[dict[int, int]],
+    stop: Stop,
+    output: Output,
+) -> None:
+    """Search, show how it goes, and then what was found."""
+    if len(queries) == 1 and not output.quiet:
+        warn_if_impossible(model, queries[0])
+    with note_if_slow(LONG_SEARCH, LONG_SECONDS, output.quiet or sys.stderr.isatty()):  # there a bar says so
+        if len(queries) == 1:
+            limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
+            solve_one(run, output, f"{limit}, Ctrl-C keeps the best")
+        else:
+            solve_all(run, len(queries), output)
+
+
 def solve_one(run: Callable[..., list[Result]], output: Output, work: str) -> None:
     """Show how the search goes, then what it found."""
     with ProgressBar(work, None, output.quiet) as bar:
@@ -108,7 +131,7 @@ def solve_one(run: Callable[..., list[Result]], output: Output, work: str) -> No
     else:
         say_answer(result, output.trace, output.show_all)
     for file in output.files:
-        write_solution(file, result.assignment)
+        _write(file, result)
 
 
 def solve_all(run: Callable[..., list[Result]], count: int, output: Output) -> None:
@@ -142,10 +165,46 @@ class ManyAnswers:
         self._heard.add(query)
         self._waiting[query] = result
         if self._output.files:
-            write_solution(self._output.files[query], result.assignment)
+            _write(self._output.files[query], result)
         while self._next in self._waiting:
             line = result_line(self._next, self._waiting.pop(self._next))
             if not self._output.json:
                 self._bar.say(line)
             self._next += 1
         self._bar.reach(len(self._heard))
+
+
+def solution_files(out: str | None, count: int, inputs: Iterable[str | Path | None]) -> list[Path]:
+    """One file per query, checked; none if there is no ``out``."""
+    files = [] if out is None else solution_paths(out, count)
+    read = list(inputs)
+    for file in files[:1]:  # the others are its neighbours
+        check_writable(str(file))
+    for file in files:
+        check_no_input(str(file), read)
+    return files
+
+
+def solution_paths(out: str, count: int) -> list[Path]:
+    """One file per query: OUT itself for one, OUT with a number for many, numbered files in a directory."""
+    check_named(out)
+    place = Path(out)
+    if place.is_dir():
+        return [place / f"{query}.MPE" for query in range(count)]
+    if count == 1:
+        return [place]
+    return [place.with_name(_numbered(place, query)) for query in range(count)]
+
+
+def _write(file: Path, result: Result) -> None:
+    from beacon.formats import write_solution  # noqa: PLC0415 - most answers are only shown
+
+    write_solution(file, result.assignment)
+
+
+def _numbered(place: Path, query: int) -> str:
+    """The number goes before the suffix: a.MPE -> a.0.MPE, a.MPE.gz -> a.0.MPE.gz."""
+    suffix = place.suffix
+    if suffix.lower() in COMPRESSED:
+        suffix = Path(place.stem).suffix + suffix
+    return f"{place.name.removesuffix(suffix)}.{query}{suffix}"

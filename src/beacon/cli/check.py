@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from beacon.cli.app import FAILED
+from beacon.cli.choices import read_query
 from beacon.cli.console import say_json, say_table
-from beacon.cli.errors import FAILED
-from beacon.cli.evidence import read_query
 from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, argument, option
 
 if TYPE_CHECKING:

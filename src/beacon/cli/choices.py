@@ -1,41 +1,172 @@
-"""From options of the command line to a strategy, a stop, and a guide with its use."""
+"""What ``beacon solve`` can be asked for: its options, and the evidence, strategy, stop and guide of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
+from beacon.cli.options import GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, flags, option
 from beacon.errors import UsageError
-from beacon.model.graphical_model import GraphicalModel
+from beacon.guided.guidance import GuideUse
 from beacon.runner.stop import DEFAULT_STOP, MaxGap, MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
-from beacon.solver import default_strategy, tuned_use
-from beacon.strategies.auto import Auto
-from beacon.strategies.gls import GlsPlus
-from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
     from beacon.guided.guide import Guide
-    from beacon.guided.use import GuideUse
+    from beacon.model.graphical_model import GraphicalModel
+    from beacon.solver import GuidedStart
+    from beacon.strategies.strategy import Strategy
 
 DEFAULT_METHOD = "auto"
+NO_FILE = "-"
 OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
+guide_options = flags(
+    "asked",
+    GuideUse,
+    GUIDE,
+    *("--refresh K", "--candidates all|improving", "--restart-from random|guide"),
+    weight="--lambda L",
+    unset="as tuned, or {}",
+)
+"""What of a guide's use can be asked for; the verb gets what is given."""
+EvidenceFiles = Annotated[
+    list[str] | None,
+    option("--evid FILE", "Evidence file (UAI) of one query or several; may be repeated.", QUERY),
+]
+EvidenceTables = Annotated[
+    list[str] | None,
+    option(
+        "--table FILE.csv",
+        "Evidence table: a column per variable, a row per query, empty: not observed; may be repeated.",
+        QUERY,
+    ),
+]
+Method = Annotated[
+    str | None,
+    option(
+        "--method NAME",
+        "How to search: auto, gls+, tree or greedy; default: auto (gls+ where a guide chooses moves).",
+        SEARCH,
+    ),
+]
+PenaltyWeight = Annotated[
+    float | None,
+    option(
+        "--penalty-weight W",
+        "Weight of the penalties of gls+ (alone or in auto), in nats; default: by the model.",
+        SEARCH,
+    ),
+]
+StartAt = Annotated[
+    str | None,
+    option(
+        "--start random|guide|FILE",
+        "Where to begin: at random, where the guide would, or at a solution file; "
+        "default: as the guide was tuned, or at random without one.",
+        SEARCH,
+    ),
+]
+GuideFolder = Annotated[
+    str | None, option("--guide DIR", "A guide trained for this model (beacon train).", GUIDE)
+]
+Propagate = Annotated[
+    bool,
+    option(
+        "--propagate/--no-propagate",
+        "First fix the values that the evidence implies through zero potentials.",
+    ),
+]
+LogZero = Annotated[
+    float | None,
+    option(
+        "--log-zero X",
+        "Log-potential that stands for zero in the search; default: by the model.",
+        SEARCH,
+        low=-1e100,  # squares of it still are numbers
+    ),
+]
+Threads = Annotated[
+    int | None, option("--threads T", "Queries solved at once; default: one per core.", SEARCH, low=1)
+]
+Steps = Annotated[int | None, option("--steps N", "This many steps (flips).", LIMITS, low=0)]
+Seconds = Annotated[
+    float | None,
+    option(
+        "--time S",
+        f"This many seconds; {DEFAULT_STOP.seconds:g} unless --steps or --no-improvement is given.",
+        LIMITS,
+        low=0,
+    ),
+]
+IdleSteps = Annotated[
+    int | None,
+    option("--no-improvement N", "This many steps in a row that find nothing better.", LIMITS, low=1),
+]
+Target = Annotated[float | None, option("--target SCORE", "A log score that is good enough.", LIMITS)]
+Gap = Annotated[
+    float | None,
+    option("--gap NATS", "A score that is proved to be at most this far below the optimum.", LIMITS, low=0),
+]
+SolutionOut = Annotated[
+    str | None,
+    option(
+        "-o --out OUT.MPE",
+        "Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT.",
+        OUTPUT,
+    ),
+]
+WithTrace = Annotated[bool, option("--trace", "Show every improvement, too.", OUTPUT)]
+ShowAll = Annotated[bool, option("--all", "Print long lists in full.", OUTPUT)]
+
+
+def read_queries(
+    model: GraphicalModel, files: Sequence[str], tables: Sequence[str], items: Sequence[str]
+) -> list[dict[int, int]]:
+    """The evidence of every query: all those of the files, then of the tables; or the one of the items."""
+    from beacon import formats  # noqa: PLC0415  (each of its functions is loaded when it is used)
+    from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
+
+    if not files and not tables:
+        return [parse_evidence_items(items, model)]
+    if items:
+        raise UsageError("give the evidence by --evidence or by files (--evid, --table), not both")
+    queries = [query for file in files for query in formats.read_evidence(file, model)]
+    return queries + [query for table in tables for query in formats.read_evidence_table(table, model)]
+
+
+def read_query(
+    model: GraphicalModel, file: str, items: Sequence[str], index: int | None = None
+) -> dict[int, int]:
+    """The evidence of one query; ``index`` says which one of a file of several."""
+    queries = read_queries(model, [] if file == NO_FILE else [file], [], items)
+    if index is None and len(queries) > 1:
+        raise UsageError(f"{file} holds {len(queries)} queries; choose one with --query N")
+    if index is not None and index >= len(queries):
+        raise UsageError(f"--query must lie in 0..{len(queries) - 1}; found {index}")
+    return queries[index or 0]
 
 
 def chosen_strategy(method: str, penalty_weight: float | None) -> Strategy:
     """The strategy of that name, with the penalty weight if one is given."""
+    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415  (numba is slow to import)
+
     strategy = make_strategy(method)
-    if penalty_weight is None:
-        return strategy
+    return strategy if penalty_weight is None else _weighted(strategy, penalty_weight)
+
+
+def _weighted(strategy: Strategy, penalty_weight: float) -> Strategy:
+    from beacon.strategies.auto import Auto  # noqa: PLC0415
+    from beacon.strategies.gls import GlsPlus  # noqa: PLC0415
+
     weighted = GlsPlus(penalty_weight=penalty_weight)
     if isinstance(strategy, Auto):
         return replace(strategy, arms=(weighted, *strategy.arms[1:]))
     if isinstance(strategy, GlsPlus):
         return weighted
-    raise UsageError(f"--penalty-weight belongs to --method auto or gls+, not to {method}")
+    raise UsageError(f"--penalty-weight belongs to --method auto or gls+, not to {strategy.name}")
 
 
 def chosen_stop(
@@ -59,6 +190,15 @@ def chosen_stop(
     if not stop.is_bounded:
         raise UsageError("--time inf would never end; give a number of seconds, --steps or --no-improvement")
     return stop
+
+
+def chosen_start(start: str | None, model: GraphicalModel) -> GuidedStart | None:
+    """Where to begin: a word, or the assignment of a solution file."""
+    if start in {None, "random", "guide"}:
+        return cast("GuidedStart | None", start)
+    from beacon.formats import read_solution  # noqa: PLC0415
+
+    return read_solution(str(start), model)
 
 
 class ChosenGuide(NamedTuple):
@@ -91,7 +231,7 @@ def chosen_guide(folder: str | None, model: GraphicalModel, asked: Mapping[str, 
     if folder is None:
         return ChosenGuide(None, None, DEFAULT_METHOD)
     from beacon.guide.checkpoint import load_guide  # noqa: PLC0415  (most solves have no guide)
-    from beacon.guided.use import GuideUse  # noqa: PLC0415
+    from beacon.solver import default_strategy, tuned_use  # noqa: PLC0415
 
     guide = load_guide(folder, model)
     use = GuideUse.from_dict({**tuned_use(guide).to_dict(), **asked})

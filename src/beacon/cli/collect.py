@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
-from beacon.cli.console import note, one_line, say, say_json
-from beacon.cli.flags import flags
-from beacon.cli.options import OUTPUT, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, option
-from beacon.cli.outputs import check_writable
-from beacon.cli.progress import ProgressBar
+from beacon.cli.console import KeepingBar, one_line, say, say_json
+from beacon.cli.options import OUTPUT, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
+from beacon.io.files import check_writable
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
 
@@ -60,44 +57,12 @@ def collect(
     queries = QuerySet.load(query_file, model)
     settings = replace(walks, teacher=teacher)
     began = perf_counter()
-    with _Progress(target, len(queries), quiet) as progress:
+    with KeepingBar(target, len(queries), quiet) as progress:
         made = collect_trajectories(
             model, queries, settings, seed=seed, jobs=jobs, path=target, on_progress=progress.hear
         )
-    summary = {
-        "out": target,
-        "queries": len(made),
-        "runs": made.flip_variables.shape[1],
-        "steps_per_run": made.flip_variables.shape[2],
-        "mean_reference_score": float(made.reference_scores.mean()) if len(made) else None,
-        "impossible_references": int((made.reference_zeros > 0).sum()),
-        "sources": dict(Counter(made.sources).most_common()),
-        "seconds": perf_counter() - began,
-    }
+    summary = {"out": target, **made.summary(), "seconds": perf_counter() - began}
     say_json(summary) if json else say(one_line(_in_words(summary)))
-
-
-class _Progress(ProgressBar):
-    """Says what was done before, and after Ctrl-C what is kept."""
-
-    def __init__(self, target: str, total: int, quiet: bool) -> None:
-        super().__init__("queries (Ctrl-C keeps what is done)", total, quiet)
-        self._target, self._done, self._all = target, -1, total
-
-    def hear(self, done: int, total: int) -> None:
-        """How many queries are done: a callback for the library."""
-        if self._done < 0 < done:
-            self.note(f"going on where an earlier run stopped: {done:,} of {total:,} queries are done")
-        self._done = done
-        self.reach(done)
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        super().__exit__(kind, error, trace)
-        if kind is KeyboardInterrupt and self._done > 0:
-            note(
-                f"{self._done:,} of {self._all:,} queries are done and kept in {self._target}.parts; "
-                "the same command goes on from there"
-            )
 
 
 def _in_words(summary: dict[str, Any]) -> str:

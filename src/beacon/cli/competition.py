@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from beacon.cli.answer_file import AnswerFile, quality_of, simple_answer
+from beacon.cli.choices import NO_FILE, read_queries
 from beacon.cli.console import note
 from beacon.cli.ending import Deadline, TimeUpError, timed_out_at
-from beacon.cli.evidence import NO_FILE, read_queries
 from beacon.errors import UsageError
 from beacon.formats import read_model
 from beacon.model.graphical_model import GraphicalModel

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from beacon.cli.console import say, say_json
+from beacon.cli.console import ProgressBar, say, say_json
 from beacon.cli.options import Json, Quiet
-from beacon.cli.progress import ProgressBar
 
 
 def compile_(*, json: Json = False, quiet: Quiet = False) -> None:

@@ -1,4 +1,4 @@
-"""What goes where: results on stdout, everything else on stderr, and nothing that a terminal cannot show."""
+"""What goes where: results on stdout, the rest on stderr; progress where a person watches, else silence."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
     from rich.table import Table
 
 NO_MARGIN = 10_000  # columns where no terminal sets a limit
@@ -133,3 +135,105 @@ def least_width(table: Table) -> int:
 
     console = Console(width=NO_MARGIN)
     return console.measure(table).minimum
+
+
+class ProgressBar:
+    """A bar over ``total`` parts of some work, or a spinner with a clock where the parts are unknown.
+
+    A total of 0 is one that :meth:`show` will tell.
+    """
+
+    def __init__(self, work: str, total: int | None, quiet: bool = False) -> None:
+        self._work = work
+        self._quiet = quiet
+        self._bar = None if quiet or not sys.stderr.isatty() else _new_bar(total is not None)
+        self._task = self._bar.add_task(work, total=total or None) if self._bar else None
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+            bars.append(self._print)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            bars.remove(self._print)
+            self._bar.stop()
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Say how it goes: a callback for the library. A total of 0 is not known."""
+        if self._bar and self._task is not None:
+            text = f"{self._work}: {what}" if self._work else what
+            self._bar.update(self._task, description=text, completed=done, total=total or None)
+
+    def reach(self, done: int) -> None:
+        """This many parts are done."""
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, completed=done)
+
+    def describe(self, text: str) -> None:
+        """Say how it goes."""
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, description=f"{self._work}: {text}")
+
+    def note(self, line: str) -> None:
+        """Print a line for the person at the terminal on stderr; above the bar, if there is one."""
+        if self._bar:
+            self._print(one_line(line))
+        elif not self._quiet:
+            note(line)
+
+    def say(self, line: str) -> None:
+        """Print a result line on stdout; above the bar, if both share the terminal."""
+        self._print(line) if self._bar and sys.stdout.isatty() else say(line)
+
+    def _print(self, line: str) -> None:
+        if self._bar:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+class KeepingBar(ProgressBar):
+    """A bar over queries: it says what an earlier run has done, and after Ctrl-C what is kept."""
+
+    def __init__(self, target: str, total: int, quiet: bool) -> None:
+        super().__init__("queries (Ctrl-C keeps what is done)", total, quiet)
+        self._target, self._done, self._all = target, -1, total
+
+    def hear(self, done: int, total: int) -> None:
+        """How many queries are done: a callback for the library."""
+        if self._done < 0 < done:
+            self.note(f"going on where an earlier run stopped: {done:,} of {total:,} queries are done")
+        self._done = done
+        self.reach(done)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is KeyboardInterrupt and self._done > 0:
+            note(
+                f"{self._done:,} of {self._all:,} queries are done and kept in {self._target}.parts; "
+                "the same command goes on from there"
+            )
+
+
+def _new_bar(is_counted: bool) -> Progress:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    text = TextColumn("{task.description}", markup=False)
+    console = Console(stderr=True)
+    spinner = SpinnerColumn("line" if console.options.ascii_only else "dots")
+    columns: list[ProgressColumn] = [spinner, text, TimeElapsedColumn()]
+    if is_counted:
+        columns = [text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+    return Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)

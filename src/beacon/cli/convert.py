@@ -6,8 +6,8 @@ from typing import Annotated
 
 from beacon.cli.console import one_line, say, say_json
 from beacon.cli.options import Json, Quiet, argument, option
-from beacon.cli.outputs import check_writable
 from beacon.cli.rewriting import DEFAULT_PRECISION, check_scale, remarks_on, scaled_model, write_fitting
+from beacon.io.files import check_writable
 
 
 def convert(

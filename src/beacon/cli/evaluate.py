@@ -8,16 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from beacon.cli.console import command_line, one_line, say, say_json
-from beacon.cli.flags import flags
-from beacon.cli.options import LIMITS, OUTPUT, Json, Quiet, Seed, argument, option
-from beacon.cli.outputs import check_named
-from beacon.cli.progress import ProgressBar
-from beacon.errors import UsageError
-from beacon.evaluation.problem import Problem, problems_of_suite
-from beacon.evaluation.session import Request, measure
+from beacon.cli.console import ProgressBar, command_line, one_line, say, say_json
+from beacon.cli.options import LIMITS, OUTPUT, Json, Quiet, Seed, argument, flags, option
+from beacon.evaluation.problem import Sources, problems_of
+from beacon.evaluation.session import Request, facts_in_words, measure, session_facts
 from beacon.evaluation.settings import EvaluateSettings
-from beacon.evaluation.suite import network_name
+from beacon.io.files import check_named
 from beacon.io.settings import words_of
 
 METHODS, NETWORKS = "Methods", "Networks and queries"  # panels of the help
@@ -32,16 +28,6 @@ Daoopt = Annotated[str | None, option("--daoopt PROGRAM", "Where daoopt's progra
 TimeLimit = Annotated[
     float | None, option("--time S", "One more budget in seconds: the solvers' limit.", LIMITS)
 ]
-Suite = Annotated[str | None, option("--suite FILE.toml", "Evaluate a list of networks.", NETWORKS)]
-Data = Annotated[
-    str | None,
-    option(
-        "--data DIR",
-        "Where the suite's files are, with NAME.parquet (queries) and NAME.guide beside them if any.",
-        NETWORKS,
-    ),
-]
-Only = Annotated[str, option("--only LIST", "Only these networks of the suite.", NETWORKS)]
 Threads = Annotated[
     int | None,
     option(
@@ -62,6 +48,7 @@ Threads = Annotated[
     check=False,
 )
 @flags("budgets", EvaluateSettings, LIMITS, "--steps LIST", "--seconds LIST", unset="{}", check=False)
+@flags("sources", Sources, NETWORKS, "--suite FILE.toml", "--data DIR", "--only LIST")
 @flags("queries", EvaluateSettings, NETWORKS, "--split NAME", "--limit N", "--count N", "--seeds K")
 def evaluate(
     model_file: OptionalModel = None,
@@ -75,9 +62,7 @@ def evaluate(
     budgets: dict[str, Any],
     time: TimeLimit = None,
     threads: Threads = None,
-    suite: Suite = None,
-    data: Data = None,
-    only: Only = "",
+    sources: Sources,
     queries: EvaluateSettings,
     seed: Seed = 0,
     json: Json = False,
@@ -99,46 +84,12 @@ def evaluate(
     if time is not None:
         budgets["seconds"] = (*budgets.get("seconds", ()), time)
     settings = replace(queries, **methods, **budgets)
-    if suite is not None and model_file is None:
-        problems, missing = problems_of_suite(
-            Path(suite), None if data is None else Path(data), words_of(only)
-        )
-    else:
-        problems, missing = [_problem(model_file, query_file, guide, suite, data or only)], []
+    problems, missing = problems_of(model_file, query_file, guide, sources)
     programs = {"daoopt": daoopt} if daoopt else {}
     request = Request(settings, None, seed, threads, Path(out), programs, command_line())
     if not quiet and not sys.stderr.isatty():
         logging.getLogger("beacon").setLevel(logging.INFO)  # a line per network where no bar is shown
     with ProgressBar("evaluating (Ctrl-C keeps what is done)", 0, quiet) as bar:
         made = measure(problems, request, missing, bar.show)
-    session = made.run["sessions"][-1]
-    facts = {
-        "out": out,
-        "networks": [problem.name for problem in problems],
-        "missing": [entry["name"] for entry in missing],
-        "methods": session["methods"],
-        "runs": session["runs"],
-        "seconds": session["seconds"],
-    }
-    say_json(facts) if json else say(one_line(_in_words(facts)))
-
-
-def _problem(
-    model: str | None, queries: str | None, guide: str | None, suite: str | None, of_suite: str | None
-) -> Problem:
-    if model is None or suite is not None:
-        found = "neither" if suite is None else "both"
-        raise UsageError(f"expected either a MODEL or --suite FILE.toml; found {found}")
-    if of_suite:
-        raise UsageError("--data and --only belong to --suite")
-    return Problem(network_name(model), Path(model), None if queries is None else Path(queries), guide)
-
-
-def _in_words(facts: dict[str, Any]) -> str:
-    missing, counts = facts["missing"], {"network": len(facts["networks"]), "method": len(facts["methods"])}
-    networks, methods = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
-    absent = f", {len(missing)} missing ({', '.join(missing)})" if missing else ""
-    return (
-        f"{facts['out']}: {networks}{absent}, {methods}, {facts['runs']:,} new runs in "
-        f"{facts['seconds']:.1f} s; see them with: beacon report {facts['out']}"
-    )
+    facts = session_facts(made, out, problems)
+    say_json(facts) if json else say(one_line(facts_in_words(facts)))

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from beacon.cli.console import one_line, say, say_json
 from beacon.cli.options import Json, Quiet, Seed, argument, option
-from beacon.cli.outputs import check_writable
 from beacon.errors import UsageError
+from beacon.io.files import check_writable
 from beacon.io.settings import Setting, as_text, check_known, items_to_settings, settings_of
 
 

@@ -1,14 +1,17 @@
-"""Arguments and options that several verbs share: the same name, letter and help everywhere."""
+"""Options: those that several verbs share, and those made from settings dataclasses."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Annotated, Any
+from functools import wraps
+from typing import Annotated, Any, get_origin
 
 import typer
 
 from beacon.cli.console import show_notes
 from beacon.errors import UsageError
+from beacon.io.settings import Setting, as_text, from_text, plain_kind, settings_of
 
 SEARCH, QUERY, LIMITS, OUTPUT, GUIDE = "Search", "Query", "Limits", "Output", "Guide"  # panels of the help
 SWITCH = ""  # metavar of an option without a value: the help would say <bool> and seem to ask for one
@@ -68,3 +71,86 @@ Json = Annotated[bool, option("--json", "Print one JSON object on stdout and not
 Quiet = Annotated[
     bool, option("--quiet -q", "No progress, notes or warnings on stderr.", panel=OUTPUT, callback=show_notes)
 ]
+
+
+def flags(
+    parameter: str,
+    settings: type,
+    panel: str | None = None,
+    *spelled: str,
+    unset: str | None = None,
+    check: bool = True,
+    **renamed: str,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a verb options for fields of a dataclass, and hand it the dataclass as ``parameter``.
+
+    Options are spelled with their placeholder: ``"--steps N"``, or ``steps="--teacher-steps N"`` where the
+    field has another name. With ``unset``, the verb gets a dictionary of the options that are given, and the
+    help names ``unset`` as the default ("{}" stands for that of the field). ``check=False`` leaves checking
+    them to the verb.
+    """
+    spellings = {_first_name(one).strip("-").replace("-", "_"): one for one in spelled} | renamed
+    fields = {name: settings_of(settings)[name] for name in spellings}
+    names = {name: _first_name(one) for name, one in spellings.items()}
+
+    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(verb, eval_str=True)
+        options = [_option(field, spellings[name], panel, unset) for name, field in fields.items()]
+        place = list(signature.parameters).index(parameter)
+        own = [p for p in signature.parameters.values() if p.name != parameter]
+
+        @wraps(verb)
+        def call(**given: Any) -> None:
+            values = {name: given.pop(f"{parameter}_{name}", None) for name in fields}
+            chosen = _given(fields, values, names)
+            made = _checked(settings, chosen, names) if check else None
+            given[parameter] = made if unset is None else chosen
+            verb(**given)
+
+        merged = [p.replace(name=f"{parameter}_{p.name}") for p in options]
+        call.__signature__ = signature.replace(parameters=[*own[:place], *merged, *own[place:]])  # type: ignore[attr-defined]
+        call.__annotations__ = {p.name: p.annotation for p in call.__signature__.parameters.values()}  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def _first_name(spelled: str) -> str:
+    return spelled.split(maxsplit=1)[0].partition("/")[0]
+
+
+def _option(field: Setting, spelled: str, panel: str | None, unset: str | None) -> inspect.Parameter:
+    kind = plain_kind(field.kind)
+    is_list = get_origin(kind) is not None
+    typed = str if is_list else kind
+    default, instead = as_text(field.default) if is_list else field.default, ""
+    if unset is not None:
+        default, instead = None, "" if field.default is False else unset.format(as_text(field.default))
+    more = f"; default: {instead}." if instead else "."
+    made = option(spelled, field.doc.removesuffix(".") + more, panel)
+    return inspect.Parameter(
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[typed | None if default is None else typed, made],
+    )
+
+
+def _given(fields: dict[str, Setting], values: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """The values that were given, lists made of their text."""
+    return {
+        name: from_text(names[name], field.kind, values[name])
+        if get_origin(plain_kind(field.kind)) is not None
+        else values[name]
+        for name, field in fields.items()
+        if values[name] is not None
+    }
+
+
+def _checked(settings: type, given: dict[str, Any], names: dict[str, str]) -> Any:
+    """The dataclass; an error names the option instead of the field."""
+    try:
+        return settings(**given)
+    except UsageError as error:
+        name, _, rest = str(error).partition(" ")
+        raise UsageError(f"{names[name]} {rest}" if name in names else str(error)) from None

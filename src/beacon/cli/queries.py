@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from beacon.cli.console import one_line, say, say_json
+from beacon.cli.console import ProgressBar, one_line, say, say_json
 from beacon.cli.options import Json, ModelFile, Quiet, Seed, option
-from beacon.cli.outputs import check_writable
-from beacon.cli.progress import ProgressBar
+from beacon.io.files import check_writable
 from beacon.io.settings import default_of
 from beacon.query.query_set import SPLITS, QuerySettings, sample_queries
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from beacon.cli.console import one_line, say, say_drawn, say_json
+from beacon.cli.console import ProgressBar, one_line, say, say_drawn, say_json
 from beacon.cli.options import OUTPUT, Json, Quiet, argument, option
-from beacon.cli.outputs import check_writable
-from beacon.cli.progress import ProgressBar
 from beacon.errors import UsageError
+from beacon.io.files import check_writable
 
 if TYPE_CHECKING:
     from beacon.report.tables import Table
@@ -47,9 +46,9 @@ def report(
     Example:  beacon report run -o run.html
     """
     from beacon.evaluation.evaluation import Evaluation  # noqa: PLC0415
-    from beacon.evaluation.suite import load_suite, with_names_of  # noqa: PLC0415
+    from beacon.evaluation.problem import load_suite, with_names_of  # noqa: PLC0415
     from beacon.report.contents import make_report  # noqa: PLC0415
-    from beacon.report.files import write_parts, write_report  # noqa: PLC0415
+    from beacon.report.html import write_parts, write_report  # noqa: PLC0415
     from beacon.report.tables import as_rich  # noqa: PLC0415
 
     place = Path(folder)

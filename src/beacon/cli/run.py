@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from beacon.cli.console import command_line, one_line, say, say_drawn, say_json
+from beacon.cli.console import ProgressBar, command_line, one_line, say, say_drawn, say_json
 from beacon.cli.options import Device, Jobs, Json, ModelFile, Quiet, option
-from beacon.cli.outputs import check_named
-from beacon.cli.progress import ProgressBar
-from beacon.evaluation.evaluation import Evaluation
-from beacon.pipeline.pipeline import OnStage
+from beacon.io.files import check_named
 from beacon.pipeline.settings import DEFAULT_COUNT, DEFAULT_PRESET
 
 SETTINGS = "Settings"  # panel of the help
@@ -63,11 +60,12 @@ def run(
 
     Example:  beacon run alarm.bif -o alarm --preset fast --count 300
     """
-    from beacon.evaluation.suite import network_name  # noqa: PLC0415
+    from beacon.evaluation.problem import network_name  # noqa: PLC0415
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.pipeline.pipeline import Job  # noqa: PLC0415
+    from beacon.pipeline.pipeline import Job, stage_line  # noqa: PLC0415
     from beacon.pipeline.run import run_job  # noqa: PLC0415
     from beacon.pipeline.settings import gathered, make_settings, seed_of  # noqa: PLC0415
+    from beacon.report.comparisons import difference_tables  # noqa: PLC0415
 
     check_named(out)
     options = {"train.preset": preset, "queries.count": count, ".seed": seed}
@@ -76,30 +74,10 @@ def run(
     name, folder, model = network_name(model_file), Path(out), read_model(model_file)
     with ProgressBar("", 0, quiet) as bar:
         job = Job(model, name, folder, settings, number, jobs, device, command_line(), bar.show)
-        made = run_job(job, redo, stage_teller(bar, json))
+        tell = bar.note if json else bar.say  # stdout is kept for JSON
+        made = run_job(job, redo, lambda *stage: tell(one_line(stage_line(*stage))))
     if json:
         say_json(made.to_dict())
     else:
-        show_differences(made.evaluation)
+        say_drawn(*difference_tables(made.evaluation))
         say(one_line(f"wrote {made.report}; the guide is {made.guide}"))
-
-
-def stage_teller(bar: ProgressBar, json: bool = False) -> OnStage:
-    """Stages are reported on stdout; on stderr if that is kept for JSON."""
-
-    def tell(name: str, seconds: float | None, summary: str) -> None:
-        took = f"{'done':>8}" if seconds is None else f"{seconds:>6.1f} s"
-        line = one_line(f"{name:<9} {took}  {summary}")
-        bar.note(line) if json else bar.say(line)
-
-    return tell
-
-
-def show_differences(results: Evaluation) -> None:
-    """Print how far each method is below the best known score at each budget."""
-    from beacon.report.budgets import budget_table  # noqa: PLC0415
-    from beacon.report.tables import as_rich  # noqa: PLC0415
-
-    for kind in ("step", "second"):
-        if results.budgets(kind):
-            say_drawn(as_rich(budget_table(results, results.networks[0], kind)))

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from functools import partial
 from typing import Any
 
-from beacon.cli import solve_options as options
-from beacon.cli.console import note_if_slow
-from beacon.cli.evidence import read_queries
-from beacon.cli.flags import flags
-from beacon.cli.options import GUIDE, EvidenceItems, Json, ModelFile, Quiet, Seed
-from beacon.cli.outputs import solution_files
-from beacon.guided.use import GuideUse
-
-LONG_SECONDS = 2.0
-LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
+from beacon.cli import choices as options
+from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, Seed
 
 
-@flags(
-    "asked",
-    GuideUse,
-    GUIDE,
-    *("--refresh K", "--candidates all|improving", "--restart-from random|guide"),
-    weight="--lambda L",
-    unset="as tuned, or {}",
-)
+@options.guide_options
 def solve(
     model_file: ModelFile,
     *,
@@ -67,39 +50,31 @@ def solve(
 
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
-    from beacon.cli import answer, choices  # noqa: PLC0415  (numba is slow to import)
-    from beacon.formats import read_model, read_solution  # noqa: PLC0415
+    from beacon.cli import answer  # noqa: PLC0415  (numba is slow to import)
+    from beacon.formats import read_model  # noqa: PLC0415
     from beacon.solver import solve_many  # noqa: PLC0415
 
-    stop = choices.chosen_stop(steps, time, no_improvement, target, gap)
-    choices.check_guide_options(guide, start, asked)
+    stop = options.chosen_stop(steps, time, no_improvement, target, gap)
+    options.check_guide_options(guide, start, asked)
     if method is not None:
-        choices.chosen_strategy(method, penalty_weight)  # a wrong name shall not wait for the model
+        options.chosen_strategy(method, penalty_weight)  # a wrong name shall not wait for the model
     model = read_model(model_file)
-    guided = choices.chosen_guide(guide, model, asked)
-    queries = read_queries(model, evid or [], table or [], evidence or [])
-    inputs = [model_file, *(evid or []), *(table or []), start, *choices.files_of_guide(guide)]
-    output = answer.Output(solution_files(out, len(queries), inputs), json, trace, show_all, quiet)
-    strategy = choices.chosen_strategy(method or guided.strategy, penalty_weight)
+    guided = options.chosen_guide(guide, model, asked)
+    queries = options.read_queries(model, evid or [], table or [], evidence or [])
+    inputs = [model_file, *(evid or []), *(table or []), start, *options.files_of_guide(guide)]
+    output = answer.Output(answer.solution_files(out, len(queries), inputs), json, trace, show_all, quiet)
     run = partial(
         solve_many,
         model,
         queries,
         guide=guided.guide,
         use=guided.use,
-        strategy=strategy,
+        strategy=options.chosen_strategy(method or guided.strategy, penalty_weight),
         stop=stop,
-        start=start if start in {None, "random", "guide"} else read_solution(str(start), model),
+        start=options.chosen_start(start, model),
         propagate=propagate,
         seed=seed,
         log_zero=log_zero,
         threads=threads,
     )
-    if len(queries) == 1 and not quiet:
-        answer.warn_if_impossible(model, queries[0])
-    with note_if_slow(LONG_SEARCH, LONG_SECONDS, quiet or sys.stderr.isatty()):  # there a bar says so
-        if len(queries) == 1:
-            limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
-            answer.solve_one(run, output, f"{limit}, Ctrl-C keeps the best")
-        else:
-            answer.solve_all(run, len(queries), output)
+    answer.solve_and_show(run, model, queries, stop, output)

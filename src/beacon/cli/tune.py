@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beacon.cli.console import least_width, line_width, say, say_drawn, say_json
-from beacon.cli.flags import flags
-from beacon.cli.options import Json, ModelFile, QueryFile, Quiet, Seed
-from beacon.cli.progress import ProgressBar
+from beacon.cli.console import ProgressBar, least_width, line_width, say, say_drawn, say_json
+from beacon.cli.options import Json, ModelFile, QueryFile, Quiet, Seed, flags
 from beacon.errors import UsageError
 from beacon.learn.tune import TuneSettings
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from beacon.learn.tune import Tuning
 
 
@@ -70,6 +65,8 @@ def tune(
 
 
 def _show(tuning: Tuning, folder: str) -> None:
+    from beacon.report.tables import tuning_table  # noqa: PLC0415
+
     names = [str(row["trial"]) for row in tuning.table]
     table = tuning_table(tuning, names)
     if least_width(table) > line_width():  # the names go where they have room
@@ -77,23 +74,3 @@ def _show(tuning: Tuning, folder: str) -> None:
         table = tuning_table(tuning, [str(k) for k in range(1, len(names) + 1)], slim=True)
     say_drawn(table)
     say(f"Rank: the share of the other ways that were ahead. {folder} is now used so: {tuning.best}.")
-
-
-def tuning_table(tuning: Tuning, names: Sequence[str], slim: bool = False) -> Table:
-    """A row for each way to search, under the name given; ``slim``: without lines between the columns."""
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    marks = [f"{mark:g} s" for mark in tuning.settings.seconds] or [f"{k:,}" for k in tuning.settings.steps]
-    head = ["way" if slim else "way to search", "queries", "rank", *marks]
-    rows = [
-        [name, str(row["queries"]), f"{row['rank']:.2f}", *(f"{score:.3f}" for score in row["scores"])]
-        for name, row in zip(names, tuning.table, strict=True)
-    ]
-    table = Table(title="Mean best scores", box=None if slim else box.HEAVY_HEAD, pad_edge=not slim)
-    for k, column in enumerate(zip(head, *rows, strict=True)):
-        width = max(map(len, column))
-        table.add_column(head[k], justify="right" if k else "left", no_wrap=True, min_width=width)
-    for cells in rows:
-        table.add_row(*cells)
-    return table

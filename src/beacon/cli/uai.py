@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from beacon.cli.console import one_line, say, say_json
 from beacon.cli.ending import DEFAULT_SECONDS, Deadline, Limits, interrupted_by_signals, memory_limit
 from beacon.cli.options import LIMITS, OUTPUT, Json, ModelFile, Quiet, argument, option
-from beacon.cli.outputs import check_writable
 from beacon.errors import UsageError
+from beacon.io.files import check_writable
 
 TASK = "MPE"
 OTHER_TASKS = ("PR", "MAR", "MMAP", "MLC")

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState, best_gain, rebuild
-from beacon.engine.incumbent import is_better, note_best, note_change, save_best
-from beacon.engine.limits import EPSILON
+from beacon.engine.incumbent import EPSILON, is_better, note_best, note_change, save_best
 from beacon.engine.max_tree import LOWEST, pick_top, set_leaf
 from beacon.jit import inlined
 from beacon.model.flat import FlatModel

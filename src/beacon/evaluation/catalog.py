@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from beacon.errors import UsageError, shown
-from beacon.evaluation.engine_method import EngineMethod, GuidedMethod
 from beacon.evaluation.method import Method
-from beacon.evaluation.peer_method import PeerMethod
+from beacon.evaluation.methods import EngineMethod, GuidedMethod, PeerMethod
 from beacon.guide.checkpoint import load_guide
 from beacon.guided.guide import Guide
 from beacon.io.settings import check_known

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from beacon.errors import check_seed
 from beacon.evaluation.catalog import AnyGuide, AnyMethod
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.problem import Problem, problems_of_suite
 from beacon.evaluation.session import OnProgress, Request, measure
 from beacon.evaluation.settings import EvaluateSettings
-from beacon.model.checks import check_is_model, check_seed
+from beacon.model.evidence import Queries, check_is_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.queries import Queries
 from beacon.query.query_set import QuerySet
 
 AnyPath = str | os.PathLike[str]

@@ -89,7 +89,7 @@ class Evaluation:
         Returns the page's path; :func:`beacon.report.contents.make_report` has its tables and plots.
         """
         from beacon.report.contents import make_report  # noqa: PLC0415 - drawing is needed only here
-        from beacon.report.files import write_parts, write_report  # noqa: PLC0415
+        from beacon.report.html import write_parts, write_report  # noqa: PLC0415
 
         if folder is None and self.folder is None:
             raise UsageError("the evaluation has no folder of its own; give one: report('folder')")

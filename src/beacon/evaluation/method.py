@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
 
 
 @dataclass(frozen=True)

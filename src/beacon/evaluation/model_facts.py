@@ -66,3 +66,40 @@ def seconds_per_1000_steps(model: GraphicalModel, strategy: Strategy) -> float |
         if seconds >= MEASURED_SECONDS:
             break
     return 1000 * seconds / steps if steps else None
+
+
+def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """The facts for a person."""
+    cost = facts["seconds_per_1000_steps"]
+    single = f" ({facts['single_valued']:,} of them with a single value)" if facts["single_valued"] else ""
+    rows = [
+        ("variables", f"{facts['variables']:,}{single}, at most {facts['max_domain']} values each"),
+        ("factors", f"{facts['factors']:,}, each over at most {facts['max_scope']} variables"),
+        ("tables", f"{facts['entries']:,} entries, {_size(facts['table_bytes'])}"),
+        ("zeros", f"{facts['zero_fraction']:.1%} of the entries"),
+        ("kind", "Bayesian network" if facts["bayesian_network"] else "Markov network"),
+        ("width bound", f"{facts['width_bound']} (upper bound on the treewidth, by min-fill)"),
+        ("fingerprint", facts["fingerprint"]),
+    ]
+    if cost is not None:
+        speed = f"{float(f'{1000 / cost:.2g}'):,.0f} steps a second"  # 0.1 s measure no more than two digits
+        rows.append(("search cost", f"{1000 * cost:.2g} ms for 1,000 gls+ steps, {speed}"))
+    if facts["training"] is not None:
+        rows += _training_in_words(facts["training"])
+    return rows
+
+
+def _training_in_words(training: dict[str, Any]) -> list[tuple[str, str]]:
+    from beacon.learn.prospect import duration  # noqa: PLC0415
+
+    references, learning = (duration(training[f"{stage}_seconds"]) for stage in ("reference", "training"))
+    cost = f"about {references} for the references of {training['queries']:,} queries"
+    return [
+        ("to train", f"{cost}, then {learning} for the fast guide"),
+        ("training is", training["sentence"]),
+    ]
+
+
+def _size(num_bytes: int) -> str:
+    power = min(3, max(0, num_bytes.bit_length() - 1) // 10)
+    return f"{num_bytes / 1024**power:,.4g} {('bytes', 'KiB', 'MiB', 'GiB')[power]}"

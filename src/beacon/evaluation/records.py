@@ -12,7 +12,7 @@ import pyarrow as pa
 from beacon.evaluation.method import Budget, Method, Network, Query, Run
 from beacon.evaluation.metrics import known_at
 from beacon.io.row_store import RowStore
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
 
 KEY = ("network", "method", "seed", "query")
 BINS_PER_DECADE = 40  # events of a trace that are kept: steps are then known to 6 %

@@ -12,8 +12,7 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.io.files import write_bytes
-from beacon.io.structured import parse_json
+from beacon.io.files import parse_json, write_bytes
 
 FILE = "run.json"
 FORMAT = "beacon evaluation"

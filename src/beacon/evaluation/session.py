@@ -1,4 +1,4 @@
-"""One session of measuring: it opens a folder of results, measures networks and writes down how."""
+"""One session of measuring: every method on the same queries, from the same starts, nothing done twice."""
 
 from __future__ import annotations
 
@@ -11,23 +11,66 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from beacon.errors import UsageError
 from beacon.evaluation.catalog import AnyMethod, Catalog
-from beacon.evaluation.engine_method import GuidedMethod
 from beacon.evaluation.evaluation import Evaluation
-from beacon.evaluation.method import Method, settings_of_method
+from beacon.evaluation.method import Budget, Method, Network, Query, settings_of_method
+from beacon.evaluation.methods import GuidedMethod
 from beacon.evaluation.problem import Loaded, Problem
-from beacon.evaluation.protocol import Plan, evaluate_network
-from beacon.evaluation.records import record_store
+from beacon.evaluation.records import make_record, record_store
 from beacon.evaluation.run_file import Facts, load_average, new_session, note_once, open_run, save_run
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.files import make_folder
 from beacon.io.folder_lock import folder_lock
-from beacon.runner.pool import num_threads
+from beacon.io.row_store import RowStore
+from beacon.query.query_set import QuerySet
+from beacon.runner.runner import num_threads
+from beacon.runner.stop import random_start
 
+OnRun = Callable[[str], None]
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, how many parts of it are done, and of how many (0: not known)."""
-
 log = logging.getLogger("beacon.evaluation")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be measured on every network."""
+
+    budget: Budget
+    seeds: tuple[int, ...] = (0,)
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a plan without seeds."""
+        if not self.seeds or min(self.seeds) < 0:
+            raise UsageError(f"seeds must be 0 or more, at least one; found {self.seeds}")
+
+
+def queries_of(network: Network, queries: QuerySet, seed: int) -> list[Query]:
+    """The queries with the starts that belong to a seed."""
+    evidences = [queries.evidence(index) for index in range(len(queries))]
+    return [
+        Query(index, evidence, random_start(network.model, evidence, seed))
+        for index, evidence in enumerate(evidences)
+    ]
+
+
+def evaluate_network(
+    network: Network, queries: QuerySet, methods: Sequence[Method], plan: Plan, store: RowStore, on_run: OnRun
+) -> None:
+    """Run every method on every query and seed that the store does not hold yet."""
+    done = store.keys()
+    for seed in plan.seeds:
+        every = queries_of(network, queries, seed)
+        for method in methods:
+            todo = [query for query in every if (network.name, method.name, seed, query.index) not in done]
+            if todo:
+                method.prepare(network)
+            for query, run in method.run(network, todo, plan.budget, seed, plan.threads) if todo else ():
+                if run.stop != "interrupted":
+                    store.add(make_record(network, method, seed, query, run, plan.budget))
+                on_run(f"{network.name}, {method.name}")
 
 
 @dataclass(frozen=True)
@@ -155,3 +198,27 @@ class Session:
             if not place.startswith(os.pardir):
                 settings["guide"] = {**method.facts, "folder": place}
         return settings
+
+
+def session_facts(made: Evaluation, out: str, problems: Sequence[Problem]) -> Facts:
+    """The last session at a glance: what ``beacon evaluate --json`` prints."""
+    session = made.run["sessions"][-1]
+    return {
+        "out": out,
+        "networks": [problem.name for problem in problems],
+        "missing": [entry["name"] for entry in made.run["missing"]],
+        "methods": session["methods"],
+        "runs": session["runs"],
+        "seconds": session["seconds"],
+    }
+
+
+def facts_in_words(facts: Facts) -> str:
+    """The same in one line."""
+    missing, counts = facts["missing"], {"network": len(facts["networks"]), "method": len(facts["methods"])}
+    networks, methods = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
+    absent = f", {len(missing)} missing ({', '.join(missing)})" if missing else ""
+    return (
+        f"{facts['out']}: {networks}{absent}, {methods}, {facts['runs']:,} new runs in "
+        f"{facts['seconds']:.1f} s; see them with: beacon report {facts['out']}"
+    )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from beacon.errors import UsageError
+from beacon.errors import UsageError, check_count
 from beacon.evaluation.catalog import check_names
 from beacon.evaluation.method import Budget
-from beacon.model.checks import check_count
 from beacon.query.query_set import SPLITS
 
 MOST_SEEDS = 1_000_000
@@ -43,7 +42,6 @@ class EvaluateSettings:
     """Repeat with this many seeds: S, S + 1, …; each has starts of its own."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         check_names(self.methods)
         _ = self.budget
         check_count("seeds", self.seeds, 1, MOST_SEEDS)

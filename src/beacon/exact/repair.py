@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from beacon.exact.plan import MAX_ENTRIES, plan
 from beacon.exact.solve import solve_parts
-from beacon.model.fixed import Fixed
-from beacon.model.flat import FlatModel
+from beacon.model.flat import Fixed, FlatModel
 from beacon.reduce.propagate import possible_moves
 from beacon.reduce.query import reduce_query
 

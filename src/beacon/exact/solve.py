@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from beacon.exact.bucket import eliminate_in_order
 from beacon.exact.plan import MAX_ENTRIES, Plan
-from beacon.model.fixed import Fixed
+from beacon.model.flat import Fixed
 from beacon.reduce.query import ReducedQuery
 from beacon.reduce.tables import Tables, new_scratch, with_room
 from beacon.reduce.way_back import spread_backwards

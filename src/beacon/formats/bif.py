@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from beacon.errors import ModelError
 from beacon.formats.bif_tables import DistributionReader, Variable
 from beacon.formats.lexer import QUOTED, Lexer, first_repeated, quoted, unquoted_all
-from beacon.formats.limits import TableBudget, problem_with_scope
-from beacon.formats.tokens import shortened
+from beacon.formats.tokens import TableBudget, problem_with_scope, shortened
 from beacon.formats.uai import potentials
 from beacon.model.bayes import child_of_factors
 from beacon.model.graphical_model import Factor, GraphicalModel

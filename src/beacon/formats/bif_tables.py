@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.formats.lexer import Lexer, unquoted_all
-from beacon.formats.limits import TableBudget
-from beacon.formats.tokens import shortened
+from beacon.formats.tokens import TableBudget, shortened
 
 SUM_TOLERANCE = 1e-2  # published tables are rounded; a row that is off by more is a mistake
 

@@ -11,12 +11,16 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.formats.cfn_tables import Objective, TableReader
-from beacon.formats.cfn_tokens import CfnTokens, begins_number
-from beacon.formats.cfn_variables import Variables, read_variables
+from beacon.formats.cfn_parts import (
+    CfnTokens,
+    Objective,
+    TableReader,
+    Variables,
+    begins_number,
+    read_variables,
+)
 from beacon.formats.lexer import is_number, unquoted
-from beacon.formats.limits import problem_with_scope
-from beacon.formats.tokens import shortened
+from beacon.formats.tokens import problem_with_scope, shortened
 from beacon.model.graphical_model import Factor, GraphicalModel
 
 

@@ -1,4 +1,4 @@
-"""Evidence: UAI files of one or several queries, and items of the command line.
+"""Evidence: UAI files of one or several queries.
 
 A file holds either one query, ``n v1 x1 .. vn xn``, or a number of queries and then that many such blocks.
 ``0`` and ``1 0`` both mean one query without evidence; a file without tokens is an error.
@@ -7,13 +7,12 @@ A file holds either one query, ``n v1 x1 .. vn xn``, or a number of queries and 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from beacon.errors import FormatError, UsageError
+from beacon.errors import FormatError
 from beacon.formats.tokens import Tokens
 from beacon.io.files import read_text, write_text
-from beacon.model.evidence import resolve_evidence
 from beacon.model.graphical_model import GraphicalModel
 
 
@@ -63,11 +62,6 @@ def write_evidence(path: str | os.PathLike[str], evidence: Mapping[int, int]) ->
     write_text(path, " ".join([str(len(pairs)), *pairs]) + "\n")
 
 
-def parse_evidence_items(items: Sequence[str], model: GraphicalModel) -> dict[int, int]:
-    """Evidence from command-line items such as ``fever=yes`` (names) or ``3=1`` (indices)."""
-    return resolve_evidence(model, [_split_item(item, model) for item in items])
-
-
 def _readings(tokens: Tokens, numbers: list[int], text: str) -> list[list[_Block]]:
     """The ways to cut the numbers into queries, the likeliest first."""
     one, several = _single_block(numbers), _counted_blocks(numbers)
@@ -110,22 +104,3 @@ def _read_block(tokens: Tokens, numbers: list[int], block: _Block, model: Graphi
             both = f"{evidence[variable]} and {value}"
             tokens.fail(f"variable {variable} is observed twice with different values: {both}", token + 1)
     return dict(sorted(evidence.items()))
-
-
-def _split_item(item: str, model: GraphicalModel) -> tuple[str, str]:
-    """Split at the last '=' that ends a known variable: names and values may contain the sign too."""
-    if "=" not in item:
-        raise UsageError(f"expected evidence as VARIABLE=VALUE, found {item!r}")
-    at = item.rfind("=")
-    while at >= 0:
-        if _is_variable(item[:at], model):
-            return item[:at], item[at + 1 :]
-        at = item.rfind("=", 0, at)
-    variable, _, value = item.partition("=")
-    return variable, value
-
-
-def _is_variable(text: str, model: GraphicalModel) -> bool:
-    if text in model.name_to_variable:
-        return True
-    return text.isascii() and text.isdigit() and len(text) <= 18 and int(text) < model.num_variables

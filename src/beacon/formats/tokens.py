@@ -1,17 +1,20 @@
-"""Whitespace-separated tokens of a text file, read in bulk, with exact places in errors."""
+"""Text cut into words and numbers that know their place, and limits to what a small file may ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import FormatError
+from beacon.model.graphical_model import MAX_SCOPE, MAX_TABLE_ENTRIES, MAX_VALUES
 
 INT64_MAX = (1 << 63) - 1
 _SHOWN = 40  # characters of a wrong token that an error repeats
+MAX_UNLISTED_ENTRIES = 1 << 26
 
 
 class Tokens:
@@ -139,3 +142,38 @@ def _converts(word: str, convert: Callable[[str], object]) -> bool:
     except ValueError:
         return False
     return True
+
+
+class TableBudget:
+    """Adds up the table entries that a file asks for without listing them."""
+
+    def __init__(self) -> None:
+        self._unlisted = 0
+
+    def problem_with(self, shape: Sequence[int], num_listed: int) -> str | None:
+        """What is wrong with one more table of that shape and that many listed entries, if anything."""
+        size = math.prod(shape)
+        self._unlisted += max(0, size - num_listed)
+        if size > MAX_TABLE_ENTRIES:
+            return f"expected a table of at most {MAX_TABLE_ENTRIES} entries, found one of {size:.3g}"
+        if self._unlisted > MAX_UNLISTED_ENTRIES:
+            return (
+                f"expected at most {MAX_UNLISTED_ENTRIES} table entries beyond those listed in the file, "
+                f"found {self._unlisted:.3g} so far"
+            )
+        return None
+
+
+def problem_with_scope(scope: Sequence[object]) -> str | None:
+    """What is wrong with the variables of a factor, if anything."""
+    if len(scope) > MAX_SCOPE:
+        return f"expected a scope of at most {MAX_SCOPE} variables, found {len(scope)}"
+    if len(set(scope)) != len(scope):
+        return f"expected a scope of different variables, found one of them twice: {list(scope)}"
+    return None
+
+
+def problem_with_domains(sizes: Iterable[int]) -> str | None:
+    """What is wrong with domains given by their sizes alone, if anything."""
+    total = sum(sizes)
+    return None if total <= MAX_VALUES else f"expected at most {MAX_VALUES} values in all, found {total}"

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError
-from beacon.formats.limits import problem_with_domains
-from beacon.formats.tokens import Tokens, shortened
+from beacon.formats.tokens import Tokens, problem_with_domains, shortened
 from beacon.model.graphical_model import MAX_SCOPE, MAX_TABLE_ENTRIES, GraphicalModel
 
 _LEAST_TOKENS_PER_FACTOR = 3  # the length of the scope, the size of the table, one entry

@@ -13,8 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, UsageError
-from beacon.formats.limits import TableBudget, problem_with_domains, problem_with_scope
-from beacon.formats.tokens import INT64_MAX, Tokens, shortened
+from beacon.formats.tokens import (
+    INT64_MAX,
+    TableBudget,
+    Tokens,
+    problem_with_domains,
+    problem_with_scope,
+    shortened,
+)
 from beacon.model.graphical_model import Factor, GraphicalModel
 
 _MAX_PRECISION = 15

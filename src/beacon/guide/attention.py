@@ -18,11 +18,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  (its name everywhere)
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from beacon.errors import UsageError
+from beacon.errors import UsageError, check_count, check_dropout
 from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
 from beacon.guide.device import autocast, choose_device
 from beacon.guided.guide import StateBatch
-from beacon.model.checks import check_count, check_dropout
 from beacon.model.graphical_model import GraphicalModel
 
 KIND = "attention"

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from beacon import __version__, plugins
 from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError
-from beacon.io.files import TEMPORARY, reason, write_text
-from beacon.io.structured import parse_json
+from beacon.io.files import TEMPORARY, check_named, check_parent, parse_json, reason, write_text
 from beacon.plugins import installed_names, load_installed
 
 if TYPE_CHECKING:
@@ -147,6 +146,13 @@ def update_tuned(path: AnyPath, tuned: dict[str, Any]) -> None:
 def damaged(path: AnyPath, what: str) -> FormatError:
     """The error of a guide whose files cannot be trusted."""
     return FormatError(path, "", f"the guide is damaged ({what}); train it again with `beacon train`")
+
+
+def check_guide_folder(path: str) -> None:
+    """Raise if a guide cannot be written there."""
+    check_named(path)
+    check_parent(path, Path(path).parent)
+    check_replaceable(Path(os.path.realpath(path)))
 
 
 def check_replaceable(target: Path) -> None:

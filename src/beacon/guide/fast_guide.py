@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
-from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guide import EvidenceGuide
 from beacon.guided.moves import Moves
 from beacon.model.graphical_model import GraphicalModel
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import UsageError
 from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import StateBatch
+from beacon.guided.guide import EvidenceGuide, StateBatch
 from beacon.guided.moves import Moves
 from beacon.model.graphical_model import GraphicalModel
 

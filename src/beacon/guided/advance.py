@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState
-from beacon.engine.limits import Limits
+from beacon.engine.incumbent import Limits
 from beacon.errors import UsageError
 from beacon.guided.guidance import Guidance
 from beacon.guided.kernel import run_guided_gls, run_guided_greedy

@@ -1,12 +1,16 @@
-"""What a guide is: anything that scores the moves of a batch of states."""
+"""What a guide is: anything that scores the moves of a batch of states; some look at the evidence alone."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from beacon.guided.moves import Moves
+from beacon.model.graphical_model import GraphicalModel
 
 
 class StateBatch(Protocol):
@@ -39,3 +43,24 @@ class Guide(Protocol):
         score of every move. The entry of the value that i has now is the probability that it should stay:
         with it, scores remain usable after i has been flipped. Moves of observed variables have no meaning.
         """
+
+
+class EvidenceGuide(ABC):
+    """Predicts each variable's value from the evidence; where the search stands makes no difference."""
+
+    def __init__(self, model: GraphicalModel) -> None:
+        self.fingerprint = model.fingerprint
+        self.moves = Moves.of(model)
+
+    @abstractmethod
+    def probabilities(
+        self, assignments: NDArray[np.integer], observed: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """[states, moves] how likely each value is, summing to one per variable.
+
+        Of ``assignments`` only the observed values count.
+        """
+
+    def score(self, states: StateBatch) -> NDArray[np.float32]:
+        """[states, moves] the probabilities."""
+        return self.probabilities(states.assignments, states.observed)

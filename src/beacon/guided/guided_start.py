@@ -7,16 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import Guide, StateBatch
+from beacon.guided.guide import EvidenceGuide, Guide, StateBatch
 from beacon.guided.moves import Moves, real_moves
 
 Generators = np.random.Generator | Sequence[np.random.Generator]
-
-
-def guided_starts(moves: Moves, guide: Guide, states: StateBatch) -> NDArray[np.int64]:
-    """[states, variables] where to begin after one scoring of the given (random) assignments."""
-    return starts_from_scores(moves, guide, guide.score(states), states)
 
 
 def starts_from_scores(

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from beacon.engine.core import CoreState, randomise
 from beacon.engine.flip import Utilities, best_value, flip, refresh_if_due
-from beacon.engine.incumbent import begin_again, save_all_best
-from beacon.engine.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
+from beacon.engine.incumbent import (
+    EPSILON,
+    RUNNING,
+    STALLED,
+    Limits,
+    begin_again,
+    may_continue,
+    outcome,
+    save_all_best,
+)
 from beacon.engine.max_tree import pick_top, tree_top
 from beacon.guided.guidance import GuidanceConstants
 from beacon.guided.select import select_move

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.guided.guide import StateBatch
 from beacon.model.graphical_model import GraphicalModel
+
+if TYPE_CHECKING:
+    from beacon.guided.guide import StateBatch
 
 Number = TypeVar("Number", bound=np.generic)
 Real = TypeVar("Real", np.float32, np.float64)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState
-from beacon.engine.limits import EPSILON
+from beacon.engine.incumbent import EPSILON
 from beacon.engine.max_tree import LOWEST, build_tree, set_leaf, tree_top
 from beacon.guided.guidance import GuidanceConstants
 from beacon.jit import inlined, kernel

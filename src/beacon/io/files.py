@@ -1,24 +1,28 @@
-"""Text files, compressed or not: read whole with clear errors, written whole or not at all."""
+"""Files: read whole with clear errors, compressed or not, written whole or not at all; JSON and TOML."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
+import math
 import os
 import secrets
+import tomllib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from beacon.errors import BeaconError, FormatError
+from beacon.errors import BeaconError, FormatError, UsageError
 
 MAX_TEXT_BYTES = 1 << 30  # a larger model file is a mistake or a decompression bomb
 TEMPORARY = "beacon-"  # how the names of files begin, after a dot, that are not complete
 _CHUNK_BYTES = 1 << 20
+TOO_DEEP = "brackets are nested too deeply"
 
 
 class _Compression(NamedTuple):
@@ -89,6 +93,43 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     return folder
 
 
+def check_named(path: str) -> None:
+    """Refuse an empty path, such as that of a variable of the shell that is not set: it would mean here."""
+    if not path:
+        raise UsageError("expected a name to write to, found an empty one")
+
+
+def check_no_input(path: str, inputs: Iterable[str | Path | None]) -> None:
+    """Refuse to write over a file that the same command reads, however its path is spelled."""
+    if not os.path.isfile(path):  # nothing there, or a device: reading from one and writing to it is no loss
+        return
+    for source in inputs:
+        if source is not None and os.path.isfile(source) and os.path.samefile(path, source):
+            raise UsageError(f"cannot write {path}: this command reads that file; choose another name")
+
+
+def check_writable(path: str, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Raise if a file cannot be written there, as far as can be told without writing.
+
+    ``inputs`` are the files that the command reads: they are never written over.
+    """
+    check_named(path)
+    check_no_input(path, inputs)
+    place = Path(path)
+    if place.is_dir():
+        raise BeaconError(f"cannot write {path}: it is a directory")
+    check_parent(path, place if place.exists() else place.parent)
+
+
+def check_parent(path: str, written: Path) -> None:
+    """Raise if there is no folder to write to, or no leave to do so."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise BeaconError(f"cannot write {path}: there is no directory {folder}")
+    if not os.access(written, os.W_OK):
+        raise BeaconError(f"cannot write {path}: permission denied")
+
+
 def reason(error: OSError) -> str:
     """What the system says, in lower case."""
     return (error.strerror or str(error)).lower()
@@ -150,3 +191,27 @@ def _write_bytes(path: str, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
+    """The value of a JSON text; ``finite`` refuses nan, infinities and numbers that overflow."""
+    number = _finite if finite else float
+    try:
+        return json.loads(text, parse_float=number, parse_constant=number)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The content of a TOML text."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"expected finite numbers, found {text}")
+    return number

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beacon.errors import BeaconError, FormatError
-from beacon.io.files import write_bytes
-from beacon.io.structured import parse_json
+from beacon.io.files import parse_json, write_bytes
 
 
 class ParquetKind(NamedTuple):

@@ -18,7 +18,7 @@ from textwrap import dedent
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from beacon.errors import UsageError
-from beacon.io.structured import parse_toml
+from beacon.io.files import parse_toml
 
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 PLURALS = {int: "whole numbers", float: "numbers", str: "words"}

@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from beacon import __version__
-from beacon.errors import UsageError
+from beacon.errors import FormatError, UsageError, check_count, check_seed
+from beacon.io.parts import PartsFolder
 from beacon.learn.collector import Chunk, Collector, work_through
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
-from beacon.learn.unfinished import Parts
-from beacon.model.checks import check_count, check_seed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 
@@ -41,7 +41,6 @@ class CollectSettings:
     that walks cover the whole way to the reference. At least one walk is recorded then."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         check_count("steps", self.steps, 0)
         if self.restart_interval is not None:
             check_count("restart_interval", self.restart_interval, 1)
@@ -146,3 +145,48 @@ def _facts(teacher: Teacher, queries: QuerySet, settings: CollectSettings, seed:
         "beacon": __version__,
         **asdict(settings),
     }
+
+
+class Parts:
+    """The folder ``OUTPUT.parts``, and what is in it of one collection."""
+
+    def __init__(self, output: str | os.PathLike[str], fingerprint: str, settings: dict[str, Any]) -> None:
+        self.output = Path(output)
+        self._parts = PartsFolder(Path(f"{os.fspath(output)}.parts"), "queries")
+        self._fingerprint, self._settings = fingerprint, settings
+
+    def load(self, chunk: Chunk) -> Trajectories | None:
+        """A chunk finished earlier; None if there is none, or none that can be read."""
+        path = self._parts.path(_name(chunk))
+        if not path.exists():
+            return None
+        try:
+            part = Trajectories.load(path)
+        except FormatError:
+            return None  # it is made again
+        if part.fingerprint != self._fingerprint or part.settings != self._settings:
+            raise UsageError(
+                f"{self._parts.folder} holds an unfinished collection with other {self._difference(part)}; "
+                "go on with that, choose another output, or remove the folder"
+            )
+        return part if len(part) == len(chunk.evidences) else None
+
+    def save(self, chunk: Chunk, part: Trajectories) -> None:
+        """Keep a finished chunk."""
+        part.save(self._parts.new(_name(chunk)))
+
+    def remove(self) -> None:
+        """The output is written: nothing here is needed any more."""
+        self._parts.remove()
+
+    def _difference(self, part: Trajectories) -> str:
+        """The settings that differ, with their values there."""
+        if part.fingerprint != self._fingerprint:
+            return "model"
+        theirs, ours = part.settings, self._settings
+        names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+        return ", ".join(f"{name} ({theirs.get(name)})" for name in names)
+
+
+def _name(chunk: Chunk) -> str:
+    return f"{chunk.first:06}-{chunk.first + len(chunk.evidences) - 1:06}"

@@ -18,7 +18,7 @@ from beacon.errors import UsageError
 from beacon.guide.fast_guide import FastGuide, FastWeights
 from beacon.guide.measure import Quality, prediction_quality
 from beacon.guide.trivial import value_frequencies
-from beacon.guided.evidence_guide import EvidenceGuide
+from beacon.guided.guide import EvidenceGuide
 from beacon.guided.moves import Moves
 from beacon.learn.train import FastSettings, OnEpoch, Record
 from beacon.learn.trajectories import Trajectories, check_data

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError
-from beacon.model.checks import check_count, check_positive
+from beacon.errors import UsageError, check_count, check_positive
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer
@@ -50,7 +49,6 @@ class TeacherSettings:
     """Steps of ``gls+`` between two restarts from random; 0: only when it stagnates, as in ``auto``."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         if self.method not in METHODS:
             raise UsageError(f"teacher methods are {', '.join(METHODS)}; found {self.method!r}")
         if self.steps is not None:

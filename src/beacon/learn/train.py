@@ -9,9 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from beacon.errors import MissingDependencyError, UsageError
+from beacon.errors import (
+    MissingDependencyError,
+    UsageError,
+    check_count,
+    check_dropout,
+    check_is_number,
+    check_number,
+    check_positive,
+)
 from beacon.learn.trajectories import Trajectories
-from beacon.model.checks import check_count, check_dropout, check_is_number, check_number, check_positive
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
 
@@ -73,7 +80,6 @@ class TrainingSettings:
     """On a GPU, let torch compile the network, if it finds a compiler."""
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         for name in ("batch", "epochs", "patience", "states_per_query", "validation_states_per_query"):
             check_count(name, getattr(self, name), 1)
         if self.max_moves is not None:
@@ -106,7 +112,6 @@ class FastSettings:
     """Occurrences that each value begins with when frequencies are counted."""
 
     def __post_init__(self) -> None:
-        """Check the ranges."""
         for name in ("width", "batch_size", "max_epochs", "patience"):
             check_count(name, getattr(self, name), 1)
         for name in ("dropout", "evidence_dropout"):
@@ -227,6 +232,16 @@ def check_preset(preset: str) -> None:
         raise UsageError(f"presets are {', '.join(PRESET_NAMES)}; found {preset!r}")
 
 
+def check_can_train(preset: str, device: str) -> None:
+    """Raise if the preset is unknown, or torch or the device is missing: not after hours of collecting."""
+    check_preset(preset)
+    check_torch()
+    from beacon.guide.device import choose_device  # noqa: PLC0415  (needs torch)
+
+    if preset != "fast":
+        choose_device(device)
+
+
 def check_torch() -> None:
     """Raise with the command that installs it if torch is missing."""
     try:
@@ -240,13 +255,40 @@ def collected(
     queries: QuerySet,
     seed: int,
     on_progress: Callable[[int, int], None] | None = None,
+    file: str | None = None,
 ) -> Trajectories:
-    """Trajectories made for this training alone."""
+    """Trajectories of a file; without one they are made for this training alone."""
     from beacon.learn.collect import collect  # noqa: PLC0415
 
+    if file is not None:
+        return Trajectories.load(file, model, queries)
     if num_processes() > 1:
         raise UsageError("training in several processes needs trajectories; make them with `beacon collect`")
     return collect(model, queries, seed=seed, on_progress=on_progress)
+
+
+def best_epoch(facts: Record) -> Record:
+    """The epoch of a guide's history whose weights it has."""
+    best: Record = next(record for record in facts["history"] if record["epoch"] == facts["best_epoch"])
+    return best
+
+
+def training_facts(facts: Record) -> Record:
+    """How a guide's training went: what ``beacon train --json`` prints."""
+    best = best_epoch(facts)
+    return {
+        "epochs": len(facts["history"]),
+        "best_epoch": best["epoch"],
+        "validation_loss": best["validation_loss"],
+        "complete": facts.get("is_complete", True),
+        "history": facts["history"],
+    }
+
+
+def facts_in_words(facts: Record) -> str:
+    """The same in one line."""
+    loss = f"with validation loss {facts['validation_loss']:.4f}"
+    return f"wrote {facts['guide']}: epoch {facts['best_epoch']}, the best of {facts['epochs']}, {loss}"
 
 
 def num_processes() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -78,6 +79,17 @@ class Trajectories:
                 f"these {len(self)} trajectories are for another query set than the given one of "
                 f"{len(queries)} queries; collect new ones with `beacon collect`"
             )
+
+    def summary(self) -> dict[str, Any]:
+        """How many there are and how good, for ``beacon collect --json``."""
+        return {
+            "queries": len(self),
+            "runs": self.flip_variables.shape[1],
+            "steps_per_run": self.flip_variables.shape[2],
+            "mean_reference_score": float(self.reference_scores.mean()) if len(self) else None,
+            "impossible_references": int((self.reference_zeros > 0).sum()),
+            "sources": dict(Counter(self.sources).most_common()),
+        }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file; a file already there is replaced only once the new one is complete."""

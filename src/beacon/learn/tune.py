@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import Guide, States
-from beacon.guided.use import GuideUse
+from beacon.guided.guidance import GuideUse
+from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.query.query_set import QuerySet
 from beacon.runner.runner import Query, Runner
-from beacon.runner.start import random_start
-from beacon.runner.stop import MaxRuntime, MaxSteps
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
+from beacon.runner.stop import MaxRuntime, MaxSteps, random_start
 
 WEIGHTS = (0.2, 0.5, 0.7, 1.0)
 FIRST_QUERIES = 8
@@ -65,7 +63,6 @@ class TuneSettings:
     """Most validation queries."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         if bool(self.seconds) == bool(self.steps):
             raise UsageError("tuning compares at seconds or at steps; give one of the two")
         for mark in (*self.seconds, *self.steps):
@@ -116,12 +113,6 @@ def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto"))
         ]
         trials += [Trial("gls+", use) for use in uses]
     return trials
-
-
-def paper_trials(strategy: str, refresh: int = 1, candidates: str = "improving") -> list[Trial]:
-    """The paper's choice: only λ is tuned, from random starts."""
-    use = GuideUse.from_dict({"start": "random", "refresh": refresh, "candidates": candidates})
-    return [Trial(strategy, replace(use, weight=weight)) for weight in WEIGHTS]
 
 
 def tune(

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState
 from beacon.engine.flip import best_value, flip
-from beacon.engine.incumbent import restart
-from beacon.engine.limits import EPSILON
+from beacon.engine.incumbent import EPSILON, restart
 from beacon.engine.max_tree import LOWEST, build_tree, pick_top, set_leaf, tree_top
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel

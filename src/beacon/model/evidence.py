@@ -1,10 +1,11 @@
-"""Evidence by name or index, checked against a model."""
+"""Evidence of one query or of many, by name or index, checked against a model."""
 
 from __future__ import annotations
 
 import difflib
 import math
 import operator
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import EvidenceError, UsageError, shown
-from beacon.model.cells import is_missing, texts_of
 from beacon.model.graphical_model import GraphicalModel
 
 Evidence = Mapping[str, str] | Mapping[int, int] | Mapping[str, int] | Mapping[str | int, str | int]
+_MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which need not be installed
+Queries = Iterable[Evidence] | Any  # the last: a table
 
 
 def resolve_evidence(
@@ -43,6 +45,11 @@ def resolve_evidence(
                 f"{first!r} and {second!r}"
             )
     return dict(sorted(resolved.items()))
+
+
+def parse_evidence_items(items: Sequence[str], model: GraphicalModel) -> dict[int, int]:
+    """Evidence from command-line items such as ``fever=yes`` (names) or ``3=1`` (indices)."""
+    return resolve_evidence(model, [_split_item(item, model) for item in items])
 
 
 def is_row(evidence: object) -> bool:
@@ -185,3 +192,90 @@ def observed_rows(evidences: Sequence[Mapping[int, int]], num_variables: int) ->
     for row, evidence in zip(rows, evidences, strict=True):
         row[np.fromiter(evidence.keys(), np.int64, len(evidence))] = True
     return rows
+
+
+def is_missing(cell: Any) -> bool:
+    """Does this cell say nothing? None, nan, and what pandas puts where nothing is."""
+    if isinstance(cell, float | np.floating):
+        return math.isnan(cell)
+    return cell is None or type(cell).__name__ in _MISSING_TYPES
+
+
+def texts_of(cell: Any) -> list[str]:
+    """How a cell could be written in a CSV table, the likeliest first; missing cells are empty texts."""
+    if is_missing(cell):
+        return [""]
+    if isinstance(cell, bool | np.bool_):
+        return [str(cell), str(cell).upper(), str(cell).lower()]
+    if isinstance(cell, float | np.floating) and float(cell).is_integer():
+        return [str(cell), str(int(cell))]  # whole numbers become floats where some are missing
+    return [str(cell).strip()]
+
+
+def check_is_model(model: object) -> None:
+    """Refuse the path of a model, or anything else that is none."""
+    if isinstance(model, GraphicalModel):
+        return
+    if isinstance(model, str | os.PathLike):
+        path = os.fspath(model)
+        raise UsageError(f"expected a model, found the path {path!r}; read it: beacon.read_model({path!r})")
+    raise UsageError(
+        f"expected a model, found {shown(model)}; beacon.read_model(path) reads one from a file, "
+        "beacon.from_pgmpy(network) takes one over"
+    )
+
+
+def resolve_queries(model: GraphicalModel, queries: Queries) -> list[dict[int, int]]:
+    """The evidence of each query: of a list of mappings, or of the rows of a table."""
+    check_is_model(model)
+    if is_row(queries):
+        raise UsageError(
+            f"expected many queries, found one row of a table ({type(queries).__name__}); "
+            "beacon.solve takes it as it is, or put it into a list"
+        )
+    if is_table(queries):
+        from beacon.model.data_frame import evidence_of_table  # noqa: PLC0415 - most queries are mappings
+
+        return evidence_of_table(queries, model)
+    if isinstance(queries, str | os.PathLike):
+        raise UsageError(
+            f"expected queries, found the path {os.fspath(queries)!r}; read it: a CSV table by "
+            "beacon.read_evidence_table(path, model), a UAI file by beacon.read_evidence(path, model), "
+            "a query set by beacon.QuerySet.load(path)"
+        )
+    try:
+        each = iter(queries)
+    except TypeError:
+        raise UsageError(
+            "expected a list of mappings, such as [{'fever': 'yes'}], or a table with a row for each query; "
+            f"found {shown(queries)}"
+        ) from None
+    return [resolve_evidence(model, evidence) for evidence in each]
+
+
+def is_table(queries: object) -> bool:
+    """Is this a table, rather than a sequence of queries?
+
+    Tables hand over their columns by the interfaces that Arrow and the data frame libraries agree on.
+    """
+    is_frame = hasattr(queries, "__arrow_c_stream__") or hasattr(queries, "__dataframe__")
+    return is_frame or isinstance(queries, Mapping)
+
+
+def _split_item(item: str, model: GraphicalModel) -> tuple[str, str]:
+    """Split at the last '=' that ends a known variable: names and values may contain the sign too."""
+    if "=" not in item:
+        raise UsageError(f"expected evidence as VARIABLE=VALUE, found {item!r}")
+    at = item.rfind("=")
+    while at >= 0:
+        if _is_variable(item[:at], model):
+            return item[:at], item[at + 1 :]
+        at = item.rfind("=", 0, at)
+    variable, _, value = item.partition("=")
+    return variable, value
+
+
+def _is_variable(text: str, model: GraphicalModel) -> bool:
+    if text in model.name_to_variable:
+        return True
+    return text.isascii() and text.isdigit() and len(text) <= 18 and int(text) < model.num_variables

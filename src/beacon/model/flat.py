@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from beacon.errors import ModelError
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.neighbours import neighbours_of
 
 DEFAULT_LOG_ZERO = -100.0
 MAX_LOG_POTENTIAL = 1e15  # beyond it sums of doubles have no digits left for ordinary potentials
+Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Pairs of neighbours: a column of variables, and one of their neighbours."""
+Fixed = NDArray[np.int32]
+"""[variables] the value that is given, by evidence or by what it implies; -1 where there is none."""
 
 
 class FlatModel(NamedTuple):
@@ -209,3 +212,65 @@ def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     result: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype)
     result.flags.writeable = False
     return result
+
+
+def neighbours_of(arrays: Mapping[str, NDArray[np.int64]]) -> Rows:
+    """Starts and neighbours of each variable, from the links of a flat model.
+
+    A variable's neighbours come in the order of its links, pairs before wide factors, each of them once.
+    """
+    num_variables = len(arrays["domain_sizes"])
+    variables, others = _joined(_of_pairs(arrays), _of_wides(arrays))
+    is_first = _is_first(variables * num_variables + others)
+    counts = np.bincount(variables[is_first], minlength=num_variables)
+    return np.concatenate([[0], np.cumsum(counts)]), others[is_first]
+
+
+def _of_pairs(arrays: Mapping[str, NDArray[np.int64]]) -> Rows:
+    starts, others = arrays["pair_starts"], arrays["pairs"][:, 2]
+    variables = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return variables[others >= 0], others[others >= 0].astype(np.int64)
+
+
+def _of_wides(arrays: Mapping[str, NDArray[np.int64]]) -> Rows:
+    """For every link of a wide factor, all variables of that factor but the one it belongs to."""
+    starts, factors = arrays["wide_starts"], arrays["wides"][:, 0].astype(np.int64)
+    begins, arities = arrays["scope_starts"][factors], np.diff(arrays["scope_starts"])[factors]
+    variables = np.repeat(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), arities)
+    within = np.arange(arities.sum()) - np.repeat(np.cumsum(arities) - arities, arities)
+    others = arrays["scopes"][np.repeat(begins, arities) + within, 0].astype(np.int64)
+    return variables[variables != others], others[variables != others]
+
+
+def _joined(pairs: Rows, wides: Rows) -> Rows:
+    """All rows, grouped by variable."""
+    if not len(wides[0]):
+        return pairs
+    variables, others = np.concatenate([pairs[0], wides[0]]), np.concatenate([pairs[1], wides[1]])
+    order = np.argsort(variables, kind="stable")
+    return variables[order], others[order]
+
+
+def _is_first(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each key is the first of its kind."""
+    order = np.argsort(keys, kind="stable")
+    is_new = np.ones(len(keys), dtype=np.bool_)
+    is_new[1:] = np.diff(keys[order]) != 0
+    is_first = np.empty(len(keys), dtype=np.bool_)
+    is_first[order] = is_new
+    return is_first
+
+
+def as_fixed(evidence: Mapping[int, int] | Fixed, num_variables: int) -> Fixed:
+    """Evidence as an array of its own; an array passes through."""
+    if isinstance(evidence, np.ndarray):
+        return evidence
+    fixed = np.full(num_variables, -1, dtype=np.int32)
+    count = len(evidence)
+    fixed[np.fromiter(evidence.keys(), np.int64, count)] = np.fromiter(evidence.values(), np.int64, count)
+    return fixed
+
+
+def place(fixed: Fixed, assignment: NDArray[np.integer]) -> NDArray[np.int32]:
+    """An assignment with the fixed values in it."""
+    return np.where(fixed >= 0, fixed, assignment).astype(np.int32, copy=False)

@@ -216,3 +216,9 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def stage_line(name: str, seconds: float | None, summary: str) -> str:
+    """A stage in one line, aligned with those of the others."""
+    took = f"{'done':>8}" if seconds is None else f"{seconds:>6.1f} s"
+    return f"{name:<9} {took}  {summary}"

@@ -11,8 +11,8 @@ from typing import Any
 
 from beacon.errors import MissingDependencyError, UsageError
 from beacon.evaluation.evaluation import Evaluation, Kind
+from beacon.evaluation.problem import network_name
 from beacon.evaluation.session import OnProgress
-from beacon.evaluation.suite import network_name
 from beacon.formats import read_model
 from beacon.io.files import make_folder
 from beacon.io.folder_lock import folder_lock

@@ -9,15 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from beacon.errors import FormatError, UsageError
+from beacon.errors import FormatError, UsageError, check_count, check_seed
 from beacon.evaluation.settings import EvaluateSettings
+from beacon.io.files import parse_toml
 from beacon.io.settings import Setting, check_known, closest, converted, default_of, guessed, settings_of
-from beacon.io.structured import parse_toml
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
 from beacon.learn.train import FastSettings, TrainingSettings, check_preset, load_preset, train
 from beacon.learn.tune import TuneSettings
-from beacon.model.checks import check_count, check_seed
 from beacon.query.query_set import QuerySettings, sample_queries
 from beacon.query.sampling import GibbsSettings
 
@@ -65,7 +64,6 @@ class RunSettings:
     """What is measured on the test queries."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         check_count("queries.count", self.count, 1)
         check_preset(self.preset)
         if self.train is None:

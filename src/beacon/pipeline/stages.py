@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.problem import Problem
 from beacon.evaluation.session import Request, measure
 from beacon.guide.checkpoint import load_guide, update_tuned
 from beacon.learn.collect import collect as collect_trajectories
+from beacon.learn.train import best_epoch
 from beacon.learn.trajectories import Trajectories
 from beacon.learn.tune import tune as tune_guide
 from beacon.pipeline.pipeline import Job, Stage
 from beacon.query.query_set import SPLITS, QuerySet, sample_queries
-
-if TYPE_CHECKING:
-    pass
 
 QUERIES, TRAJECTORIES, GUIDE = "queries.parquet", "trajectories.parquet", "guide"
 EVALUATION, REPORT = "evaluation.parquet", "report.html"
@@ -76,7 +74,7 @@ def train(job: Job) -> str:
     if not facts.get("is_complete", True):
         raise KeyboardInterrupt  # what there is lies in the state file
     guide.save(job.folder / GUIDE)
-    best = next(record for record in facts["history"] if record["epoch"] == facts["best_epoch"])
+    best = best_epoch(facts)
     return (
         f"preset {job.settings.preset}, epoch {best['epoch']} of {len(facts['history'])}, "
         f"validation loss {best['validation_loss']:.4f}"
@@ -127,7 +125,7 @@ def request_of(job: Job) -> Request:
 def report(job: Job) -> str:
     """One page with all that was found."""
     from beacon.report.contents import make_report  # noqa: PLC0415
-    from beacon.report.files import write_report  # noqa: PLC0415
+    from beacon.report.html import write_report  # noqa: PLC0415
 
     job.on_progress("drawing", 0, 0)
     made = make_report(Evaluation.load(job.folder))

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from beacon.engine.floored import floored_scores
 from beacon.errors import ModelError
 from beacon.model.evidence import impossible_factor
-from beacon.model.fixed import as_fixed
-from beacon.model.flat import compile_model
+from beacon.model.flat import as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import with_implied
-from beacon.runner.pool import Cancelled, Pool
+from beacon.runner.runner import Cancelled, Pool
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, TargetScore
 from beacon.strategies.gls import GlsPlus

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import ModelError, UsageError
-from beacon.model.checks import check_count, check_is_model
+from beacon.errors import ModelError, UsageError, check_count
+from beacon.model.evidence import check_is_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.html_view import html_table
 from beacon.query.sampling import GibbsSettings, sample_assignments

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError
+from beacon.errors import UsageError, check_count, check_seed
 from beacon.model.bayes import ancestral_order, child_of_factors
-from beacon.model.checks import check_count, check_seed
 from beacon.model.graphical_model import GraphicalModel
 
 MAX_SAMPLED_VALUES = 250_000_000  # 2 GB

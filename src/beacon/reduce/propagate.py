@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.jit import inlined, kernel
-from beacon.model.fixed import Fixed, as_fixed
-from beacon.model.flat import FlatModel, once_per_model
+from beacon.model.flat import Fixed, FlatModel, as_fixed, once_per_model
 
 
 class _Zeros(NamedTuple):

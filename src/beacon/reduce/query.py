@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.model.fixed import Fixed
-from beacon.model.flat import FlatModel, once_per_model
+from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.components import OUT, UNSEEN, find_parts
 from beacon.reduce.condition import condition_factors, number_free_variables
 from beacon.reduce.propagate import possible_moves

@@ -1,16 +1,37 @@
-"""Tables of methods against their baselines: wins and improvements, beside what has been published."""
+"""Tables of methods against their baselines and against the best known: wins, improvements, differences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beacon.evaluation.bootstrap import bootstrap_interval
 from beacon.evaluation.evaluation import Evaluation, Kind
-from beacon.evaluation.metrics import Floats, improvements, mean_of, win_percentage, win_points
-from beacon.report.naming import amount, is_variant, short_name
-from beacon.report.tables import NOTHING, Cell, Table, digits_of, label, number, written
+from beacon.evaluation.metrics import (
+    Floats,
+    bootstrap_interval,
+    improvements,
+    mean_of,
+    win_percentage,
+    win_points,
+)
+from beacon.report.naming import amount, is_variant, main_methods, short_name
+from beacon.report.tables import (
+    NOTHING,
+    Cell,
+    Table,
+    as_rich,
+    digits_of,
+    duration,
+    label,
+    mark_best,
+    number,
+    written,
+)
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
 
 BASELINES = ("greedy", "gls+")
 
@@ -122,3 +143,39 @@ def percent_cell(values: Floats) -> Cell:
 
 def _file_name(method: str) -> str:
     return method.replace("+", "plus").replace(" ", "-")
+
+
+def difference_tables(results: Evaluation) -> list[RichTable]:
+    """For the terminal: how far each method is below the best known score, by steps and by time."""
+    kinds: tuple[Kind, Kind] = ("step", "second")
+    network = results.networks[0]
+    return [as_rich(budget_table(results, network, kind)) for kind in kinds if results.budgets(kind)]
+
+
+def budget_table(results: Evaluation, network: str, kind: Kind) -> Table:
+    """Mean difference to the best known log score of each query: a row a method, a column a budget."""
+    methods, best = main_methods(results), results.best(network)[None]
+    columns = [
+        mark_best(
+            [_difference_cell(best - results.scores(network, m, kind, budget)) for m in methods],
+            largest=False,
+        )
+        for budget in results.budgets(kind)
+    ]
+    rows = [(label(method), *(column[k] for column in columns)) for k, method in enumerate(methods)]
+    headings = [amount(kind, b) if kind == "step" else duration(b) for b in results.budgets(kind)]
+    return Table(
+        f"differences-{kind}s",
+        f"Below the best known, by {'steps' if kind == 'step' else 'time'}",
+        ("method", *headings),
+        tuple(rows),
+        f"Difference of log scores, mean over {len(results.queries(network)):,} test queries; 0 is best.",
+    )
+
+
+def _difference_cell(differences: Floats) -> Cell:
+    mean = mean_of(differences)
+    if not mean.num_finite:
+        return number(np.inf if mean.num_infinite else np.nan)
+    extra = f"+{mean.num_infinite}" if mean.num_infinite else ""
+    return Cell(written(mean.mean, digits_of(mean.mean)), mean.mean, detail=extra)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.metrics import Floats, gaps
+from beacon.io.files import write_bytes
 from beacon.report.comparisons import win_matrix
+from beacon.report.figure import drawing_style
 from beacon.report.naming import amount, colour_of, is_variant, main_methods, short_name
 from beacon.report.plots import plot_anytime, plot_history, plot_weights, plot_win_heatmap
 
@@ -149,3 +153,17 @@ def _gap_curves(results: Evaluation, network: str, kind: Kind, grid: Floats) -> 
 
 def _key(*words: str) -> str:
     return "-".join(words).replace("+", "plus").replace(" ", "-").replace("λ=", "lambda").replace(".", "_")
+
+
+def write_picture(results: Evaluation, path: Path) -> None:
+    """The anytime curves of the first network, over steps and over seconds, as one PNG file."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    plots = anytime_plots(results)[:2]
+    with drawing_style():
+        figure = Figure(figsize=(4.6 * len(plots), 3.4), layout="constrained")
+        for plot, ax in zip(plots, figure.subplots(1, len(plots), squeeze=False)[0], strict=True):
+            plot.draw(ax=ax)
+        image = io.BytesIO()
+        figure.savefig(image, format="png", dpi=150, facecolor="white")
+    write_bytes(path, image.getvalue())

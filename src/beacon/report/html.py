@@ -1,20 +1,23 @@
-"""One page that holds the whole report: no other file, no network."""
+"""A report as one page, and every table and plot as a file of its own."""
 
 from __future__ import annotations
 
 import json
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Any
 
+from beacon.io.files import write_bytes
 from beacon.report.contents import Report, Section
 from beacon.report.drill_down import curve_data, query_table
 from beacon.report.figure import as_svg
 from beacon.report.naming import busy, plural
-from beacon.report.tables import Cell, Table
+from beacon.report.tables import Cell, Table, as_csv, as_latex, as_markdown
 
 PAGE = files("beacon.report") / "page"
+WRITERS = {"md": as_markdown, "csv": as_csv, "tex": as_latex}
 
 
 def as_html(report: Report, title: str = "Beacon evaluation") -> str:
@@ -147,3 +150,23 @@ def _machine(session: dict[str, Any]) -> str:
 def _embedded(data: dict[str, Any]) -> str:
     """JSON that may stand inside a script element."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def write_report(report: Report, page: Path, title: str) -> None:
+    """Write the page."""
+    _write(page, as_html(report, title))
+
+
+def write_parts(report: Report, folder: Path) -> None:
+    """Write ``tables/`` (Markdown, CSV, LaTeX) and ``plots/`` (SVG) into a folder."""
+    for name in ("tables", "plots"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for table in report.tables:
+        for suffix, write in WRITERS.items():
+            _write(folder / "tables" / f"{table.key}.{suffix}", write(table))
+    for plot in report.plots:
+        _write(folder / "plots" / f"{plot.key}.svg", as_svg(plot.axes, plot.key, for_page=False))
+
+
+def _write(path: Path, text: str) -> None:
+    write_bytes(path, text.encode())

@@ -12,7 +12,7 @@ import numpy as np
 
 from beacon.evaluation.metrics import Floats, mean_of
 from beacon.report.figure import INK, drawing_style, new_axes, shown_axes
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
 
 GAP_FLOOR = 0.01  # percent; below it a logarithmic axis becomes linear, down to 0
 GREEN, RED = "#1a9850", "#d73027"

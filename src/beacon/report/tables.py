@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
+    from beacon.learn.tune import Tuning
+
 NOTHING = "–"  # what a cell without a value shows
 
 
@@ -143,6 +145,26 @@ def as_rich(table: Table) -> RichTable:
     for row in table.rows:
         drawn.add_row(*(Text(cell.full_text, style=_style(cell)) for cell in row))
     return drawn
+
+
+def tuning_table(tuning: Tuning, names: Sequence[str], slim: bool = False) -> RichTable:
+    """A row for each way to search, under the name given; ``slim``: without lines between the columns."""
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table as RichTable  # noqa: PLC0415
+
+    marks = [f"{mark:g} s" for mark in tuning.settings.seconds] or [f"{k:,}" for k in tuning.settings.steps]
+    head = ["way" if slim else "way to search", "queries", "rank", *marks]
+    rows = [
+        [name, str(row["queries"]), f"{row['rank']:.2f}", *(f"{score:.3f}" for score in row["scores"])]
+        for name, row in zip(names, tuning.table, strict=True)
+    ]
+    table = RichTable(title="Mean best scores", box=None if slim else box.HEAVY_HEAD, pad_edge=not slim)
+    for k, column in enumerate(zip(head, *rows, strict=True)):
+        width = max(map(len, column))
+        table.add_column(head[k], justify="right" if k else "left", no_wrap=True, min_width=width)
+    for cells in rows:
+        table.add_row(*cells)
+    return table
 
 
 def _style(cell: Cell) -> str:

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.engine.core import rebuild, sibling
+from beacon.errors import check_seed
 from beacon.guided.advance import check_can_be_guided
 from beacon.guided.guidance import Guidance, as_guidance, checked_scores
-from beacon.model.checks import check_seed
-from beacon.model.evidence import observed_rows
+from beacon.model.evidence import Queries, observed_rows, resolve_queries
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.queries import Queries, resolve_queries
 from beacon.reduce.propagate import fixed_values
-from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome, Result, checked_result
-from beacon.runner.search import Search
-from beacon.runner.start import Start, first_assignments
-from beacon.runner.stop import MaxSteps, Stop, check_bounded
-from beacon.runner.trace import Trace
+from beacon.runner.runner import Cancelled, Pool
+from beacon.runner.search import Search, Trace
+from beacon.runner.stop import MaxSteps, Start, Stop, check_bounded, first_assignments
 from beacon.runner.warm_up import warm_up, warm_up_guided
 from beacon.strategies.strategy import Strategy, make_strategy
+
+
+class BatchOptions(TypedDict, total=False):
+    """What else a batch can be told; see :class:`SearchBatch`."""
+
+    propagate: bool
+    log_zero: float | None
+    threads: int | None
+    yielding_start: bool
 
 
 class SearchBatch:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from time import perf_counter
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import Guide, States
-from beacon.guided.use import GuideUse
+from beacon.model.evidence import Queries, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.queries import Queries, resolve_queries
-from beacon.runner.batch import SearchBatch
+from beacon.runner.batch import BatchOptions, SearchBatch
 from beacon.runner.result import Outcome
 from beacon.runner.scored import ScoredStarts, scores_last
 from beacon.runner.search import Search
-from beacon.runner.start import Start, first_assignments
-from beacon.runner.stop import Stop, check_bounded
+from beacon.runner.stop import Start, Stop, check_bounded, first_assignments
 from beacon.runner.warm_up import warm_up_guided, warm_up_scoring
 from beacon.strategies.strategy import Strategy, make_strategy
 
@@ -35,11 +35,7 @@ class GuidedBatch:
         strategy: str | Strategy = "gls+",
         start: Start = "random",
         seed: int = 0,
-        *,
-        propagate: bool = True,
-        log_zero: float | None = None,
-        threads: int | None = None,
-        yielding_start: bool = False,
+        **options: Unpack[BatchOptions],
     ) -> None:
         """Place every search where the guide would begin, or at ``start``.
 
@@ -50,7 +46,9 @@ class GuidedBatch:
         if use.guidance.is_heeded:
             warm_up_guided(strategy.name)
         evidences = resolve_queries(model, queries)
-        empty = SearchBatch(model, [], strategy, log_zero=log_zero)  # compiles model and kernels
+        empty = SearchBatch(
+            model, [], strategy, log_zero=options.get("log_zero")
+        )  # compiles model and kernels
         began = perf_counter()
         self.guide, self.use = guide, use
         self.scores: NDArray[np.float32] | None = None
@@ -59,17 +57,8 @@ class GuidedBatch:
             rows = first_assignments(model, start, evidences)
             self._scored = ScoredStarts.ask(model, empty.flat, evidences, guide, rows, seed)
             start, self.scores = self._scored.starts, self._scored.scores
-        self.batch = SearchBatch(
-            model,
-            evidences,
-            strategy,
-            start,
-            seed,
-            propagate=propagate,
-            log_zero=log_zero,
-            threads=threads,
-            yielding_start=yielding_start or use.start == "guide",
-        )
+            options["yielding_start"] = True
+        self.batch = SearchBatch(model, evidences, strategy, start, seed, **options)
         self._refresh = math.inf if scores_last(guide, use) else use.refresh
         self._due = [self._refresh if math.isinf(self._refresh) else 0.0] * len(evidences)
         seconds = perf_counter() - began

@@ -19,11 +19,10 @@ from beacon.engine.floored import floored_scores
 from beacon.exact.bound import bound
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
 from beacon.exact.solve import SolvedParts, solve_parts
-from beacon.model.fixed import Fixed, as_fixed
-from beacon.model.flat import FlatModel
+from beacon.model.flat import Fixed, FlatModel, as_fixed
 from beacon.reduce.query import reduce_query
 from beacon.runner.result import Outcome
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
 
 WHOLE_SHARE = 0.5  # of the time limit, for an elimination that leaves nothing to search
 PART_SHARE = 0.25  # for one that does

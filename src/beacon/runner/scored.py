@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.floored import floored_scores
-from beacon.guided.evidence_guide import EvidenceGuide
-from beacon.guided.guide import Guide, States
+from beacon.guided.guidance import GuideUse
+from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.guided.guided_start import starts_from_scores
 from beacon.guided.moves import Moves
-from beacon.guided.use import GuideUse
 from beacon.model.evidence import observed_rows
-from beacon.model.fixed import as_fixed
-from beacon.model.flat import FlatModel
+from beacon.model.flat import FlatModel, as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
-from beacon.runner.start import random_start
-from beacon.runner.trace import Trace
+from beacon.runner.search import Trace
+from beacon.runner.stop import random_start
 
 Rank = tuple[int, float]
 """Zero factors and floored score."""

@@ -1,12 +1,22 @@
-"""When a search ends. Criteria combine with ``|``: the first to be met stops the search."""
+"""Where a search begins, and when it ends. Stops combine with |: the first to be met stops the search."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from beacon.errors import UsageError, shown
-from beacon.model.checks import check_is_number
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beacon.errors import EvidenceError, UsageError, check_is_number, shown
+from beacon.model.flat import as_fixed
+from beacon.model.graphical_model import GraphicalModel
+from beacon.rng import stream
+
+START_STREAM = 7  # apart from the stream of the search itself
+Start = Literal["random"] | ArrayLike
 
 
 @dataclass(frozen=True)
@@ -141,3 +151,47 @@ def _not_negative(criterion: str, limit: float) -> float:
     if not limit >= 0:
         raise UsageError(f"{criterion} needs a limit of 0 or more; found {limit}")
     return limit
+
+
+def first_assignments(
+    model: GraphicalModel, start: Start, evidences: Sequence[Mapping[int, int]]
+) -> Sequence[NDArray[np.int64] | None]:
+    """One first assignment per query; None stands for a random one.
+
+    ``start`` is ``"random"``, one assignment for all queries, or one row for each.
+    """
+    if isinstance(start, str):
+        if start != "random":
+            raise UsageError(f"start must be 'random' or an assignment; found {start!r}")
+        return [None] * len(evidences)
+    try:
+        rows = np.asarray(start)
+    except ValueError:
+        rows = np.empty(())  # rows of different lengths
+    if rows.ndim not in {1, 2}:
+        raise UsageError(f"start must be 'random' or an assignment (or one for each query); found {start!r}")
+    if rows.ndim == 1:
+        rows = np.broadcast_to(rows, (len(evidences), len(rows)))
+    if len(rows) != len(evidences):
+        raise UsageError(f"expected one start for each of {len(evidences)} queries; found {len(rows)}")
+    return [_checked(model, row, evidence) for row, evidence in zip(rows, evidences, strict=True)]
+
+
+def random_start(model: GraphicalModel, evidence: Mapping[int, int], seed: int) -> NDArray[np.int64]:
+    """A uniformly random assignment with the evidence in place; it depends on seed and evidence alone."""
+    fixed = as_fixed(evidence, model.num_variables)
+    rng = np.random.default_rng([START_STREAM, *stream(seed, fixed).tolist()])
+    drawn = rng.integers(0, model.domain_sizes, dtype=np.int64)
+    return np.where(fixed >= 0, fixed, drawn)
+
+
+def _checked(model: GraphicalModel, row: NDArray[np.int64], evidence: Mapping[int, int]) -> NDArray[np.int64]:
+    assignment = model.check_assignment(row)
+    for variable, value in evidence.items():
+        if assignment[variable] != value:
+            labels = model.labels[variable]
+            raise EvidenceError(
+                f"the start contradicts the evidence: {model.names[variable]!r} is observed as "
+                f"{labels[value]!r}, the start has {labels[assignment[variable]]!r}"
+            )
+    return assignment

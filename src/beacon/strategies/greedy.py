@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState
 from beacon.engine.flip import climb
-from beacon.engine.incumbent import restart
-from beacon.engine.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
+from beacon.engine.incumbent import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome, restart
 from beacon.engine.max_tree import tree_top
 from beacon.jit import kernel
 from beacon.model.flat import FlatModel

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, ClassVar, Self
 
 from beacon.engine.core import CoreState, rebuild
-from beacon.engine.limits import Limits
+from beacon.engine.incumbent import Limits
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
 

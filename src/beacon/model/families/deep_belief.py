@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError
-from beacon.model.checks import check_number, check_seed
+from beacon.errors import UsageError, check_number, check_seed
 from beacon.model.families.ising import coupling_factors, field_factors
 from beacon.model.families.settings import check_amount, check_size
 from beacon.model.graphical_model import GraphicalModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.model.checks import check_count, check_number, check_seed
+from beacon.errors import check_count, check_number, check_seed
 from beacon.model.families.settings import check_amount, check_size
 from beacon.model.graphical_model import Factor, GraphicalModel
 

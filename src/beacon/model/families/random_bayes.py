@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError
-from beacon.model.checks import check_count, check_number, check_seed
+from beacon.errors import UsageError, check_count, check_number, check_seed
 from beacon.model.families.settings import check_amount, check_size
 from beacon.model.graphical_model import GraphicalModel
 

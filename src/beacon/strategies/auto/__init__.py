@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from beacon.engine.core import CoreState
-from beacon.engine.limits import Limits
-from beacon.errors import UsageError, shown
-from beacon.model.checks import check_count, check_is_number
+from beacon.engine.incumbent import Limits
+from beacon.errors import UsageError, check_count, check_is_number, shown
 from beacon.model.flat import FlatModel
 from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
 from beacon.strategies.gls import GlsPlus

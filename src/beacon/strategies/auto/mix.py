@@ -19,8 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState, sibling
-from beacon.engine.incumbent import first_best, floored_best_of, note_all_changed, save_all_best
-from beacon.engine.limits import RUNNING, STALLED, Limits
+from beacon.engine.incumbent import (
+    RUNNING,
+    STALLED,
+    Limits,
+    first_best,
+    floored_best_of,
+    note_all_changed,
+    save_all_best,
+)
 from beacon.model.flat import FlatModel
 from beacon.strategies.strategy import Strategy
 

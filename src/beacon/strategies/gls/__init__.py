@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from beacon.engine.core import CoreState, rebuild
-from beacon.engine.limits import Limits
-from beacon.model.checks import check_at_least, check_count, check_number, check_positive
+from beacon.engine.incumbent import Limits
+from beacon.errors import check_at_least, check_count, check_number, check_positive
 from beacon.model.flat import FlatModel, once_per_model
 from beacon.strategies.gls.kernel import GlsConstants, GlsState, new_gls_state, rebuild_utilities, run_gls
 from beacon.strategies.strategy import Strategy

@@ -7,11 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.clusters import harvest_clusters
 from beacon.engine.core import CoreState, rebuild
 from beacon.engine.flip import Utilities, climb
-from beacon.engine.incumbent import restart
-from beacon.engine.limits import EPSILON, RUNNING, STALLED, Limits, may_continue, outcome
+from beacon.engine.incumbent import (
+    EPSILON,
+    RUNNING,
+    STALLED,
+    Limits,
+    harvest_clusters,
+    may_continue,
+    outcome,
+    restart,
+)
 from beacon.engine.max_tree import LOWEST, build_tree, collect_top, level_starts, set_leaf, tree_top
 from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from beacon.engine.core import CoreState, recount
-from beacon.engine.limits import Limits
-from beacon.errors import UsageError
-from beacon.model.checks import check_at_least, check_count
+from beacon.engine.incumbent import Limits
+from beacon.errors import UsageError, check_at_least, check_count
 from beacon.model.flat import FlatModel
 from beacon.strategies.strategy import Strategy
 from beacon.strategies.tree.kernel import TreeConstants, run_tree

@@ -13,17 +13,20 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from beacon.engine.clusters import harvest_clusters
 from beacon.engine.core import CoreState, randomise, recount
 from beacon.engine.incumbent import (
+    RUNNING,
+    Limits,
+    harvest_clusters,
     is_better,
+    may_continue,
     note_all_changed,
     note_best,
     note_change,
+    outcome,
     save_all_best,
     save_best,
 )
-from beacon.engine.limits import RUNNING, Limits, may_continue, outcome
 from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below

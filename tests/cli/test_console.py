@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from beacon.cli.console import note, note_if_slow, show_notes
-from beacon.cli.progress import ProgressBar
+from beacon.cli.console import ProgressBar, note, note_if_slow, show_notes
 from tests.cli.helpers import Outcome, run_process
 
 pty = pytest.importorskip("pty")

@@ -1,4 +1,4 @@
-"""Beacon's own strategies as methods to be measured, by themselves or with a guide."""
+"""Beacon's own strategies, with a guide or without, and other solvers as methods to be measured."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from beacon.errors import UsageError, check_count
 from beacon.evaluation.method import Budget, Network, Query, Run
+from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import Guide, States
-from beacon.guided.use import GuideUse
-from beacon.model.checks import check_count
+from beacon.peers.peer import Peer, PeerAnswer
 from beacon.runner.result import Outcome
 from beacon.runner.runner import Query as RunnerQuery
 from beacon.runner.runner import Runner
+from beacon.runner.search import Trace
 from beacon.runner.stop import MaxRuntime, MaxSteps, Stop
 from beacon.strategies.strategy import Strategy, make_strategy
 
@@ -56,29 +58,29 @@ class EngineMethod:
             propagate=self.propagate,
             flat=network.flat,
             threads=threads,
+            **self._guided(),
         )
 
+    def _guided(self) -> dict[str, Any]:
+        """What the runner is told of a guide."""
+        return {}
 
-@dataclass(frozen=True)
-class GuidedMethod:
+
+@dataclass(frozen=True, kw_only=True)
+class GuidedMethod(EngineMethod):
     """A strategy whose start, moves or restarts follow a guide.
 
     Queries are scored together, ``batch_size`` at a time; a query's clock counts its own search and its
     share of the batch's set-up and of every scoring.
     """
 
-    name: str
     guide: Guide
-    strategy: Strategy
-    baseline: str | None
     use: GuideUse = field(default_factory=GuideUse)
     batch_size: int = 100
-    propagate: bool = False
     facts: dict[str, Any] = field(default_factory=dict)
     """Where the guide comes from, for the record."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
         check_count("batch_size", self.batch_size, 1)
 
     @property
@@ -93,29 +95,12 @@ class GuidedMethod:
 
     def prepare(self, network: Network) -> None:
         """Load the kernels, and let the guide warm up on one state."""
-        self.runner(network)
+        super().prepare(network)
         sizes = (1, network.model.num_variables)
         self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
 
-    def run(
-        self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
-    ) -> Iterator[tuple[Query, Run]]:
-        """A batch of queries after another. One that needs no guide after its start is searched by itself."""
-        return _run_all(self.runner(network, seed, threads), queries, budget)
-
-    def runner(self, network: Network, seed: int = 0, threads: int | None = None) -> Runner:
-        """What runs the searches."""
-        return Runner(
-            network.model,
-            self.strategy,
-            self.guide,
-            self.use,
-            seed=seed,
-            propagate=self.propagate,
-            flat=network.flat,
-            threads=threads,
-            batch_size=self.batch_size,
-        )
+    def _guided(self) -> dict[str, Any]:
+        return {"guide": self.guide, "use": self.use, "batch_size": self.batch_size}
 
 
 def strategy_settings(strategy: Strategy) -> dict[str, Any]:
@@ -145,4 +130,52 @@ def _run_of(outcome: Outcome) -> Run:
         seconds=outcome.seconds - outcome.setup_seconds,
         stop=outcome.stop,
         proved=outcome.proof is not None,
+    )
+
+
+@dataclass(frozen=True)
+class PeerMethod:
+    """A solver under the largest time budget. What it found before it ended is not known: its answer counts
+    from the moment it returned, at the earliest at a smaller budget that it kept."""
+
+    name: str
+    peer: Peer
+    counts_steps: bool = field(default=False, init=False)
+
+    def settings(self) -> dict[str, Any]:
+        """The kind of solver."""
+        return {"solver": type(self.peer).__name__}
+
+    def prepare(self, network: Network) -> None:
+        """Nothing: a solver reads the model anew for every query."""
+
+    def run(
+        self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
+    ) -> Iterator[tuple[Query, Run]]:
+        """One query after another, so that none shares the machine with another."""
+        if not budget.seconds:
+            raise UsageError(f"{self.name} needs a time limit; add a budget in seconds (--time S, --seconds)")
+        for query in queries:
+            answer = self.peer.solve(network.model, query.evidence, budget.max_seconds)
+            yield query, _run_of_answer(network, answer, budget.max_seconds)
+
+
+def _run_of_answer(network: Network, answer: PeerAnswer, limit: float) -> Run:
+    found = answer.assignment is not None
+    assignment = None if answer.assignment is None else np.asarray(answer.assignment, dtype=np.int64)
+    score, zeros = network.floored_score(assignment)
+    seconds = min(answer.seconds, limit)  # what it had at the limit is read and checked a moment later
+    return Run(
+        trace=Trace(
+            np.zeros(int(found), np.int64),
+            np.full(int(found), seconds),
+            np.full(int(found), score),
+            np.full(int(found), zeros, np.int64),
+        ),
+        assignment=assignment,
+        steps=0,
+        setup_seconds=0.0,
+        seconds=answer.seconds,
+        stop="optimal" if answer.proved_optimal else "seconds",
+        proved=answer.proved_optimal,
     )

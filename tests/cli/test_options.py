@@ -8,10 +8,9 @@ from typing import Any
 import typer
 from typer.testing import CliRunner
 
-from beacon.cli.errors import exit_code_of
-from beacon.cli.flags import flags
-from beacon.cli.options import Seed
-from beacon.model.checks import check_count
+from beacon.cli.app import exit_code_of
+from beacon.cli.options import Seed, flags
+from beacon.errors import check_count
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beacon.errors import UsageError
-from beacon.model.checks import check_at_least, check_count, check_dropout, check_number, check_positive
+from beacon.errors import UsageError, check_at_least, check_count, check_dropout, check_number, check_positive
 
 NO_NUMBERS = ["3", None, True, np.True_, [1], 1j]
 
