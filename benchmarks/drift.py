@@ -113,14 +113,12 @@ def expected_hitting_bound(start_distance: float, share: float) -> float:
 
 def can_walk(method: Method) -> bool:
     """Is every step of the method a single flip? Tree moves change many variables at once."""
-    return isinstance(method, EngineMethod | GuidedMethod) and method.strategy.flips
+    return isinstance(method, EngineMethod) and method.strategy.flips
 
 
-def walk(
-    method: EngineMethod | GuidedMethod, network: Network, query: Query, seed: int, steps: int
-) -> Iterator[Step]:
+def walk(method: EngineMethod, network: Network, query: Query, seed: int, steps: int) -> Iterator[Step]:
     """The states of the search that the method makes of a query, step by step."""
-    states = _engine_states if isinstance(method, EngineMethod) else _guided_states
+    states = _guided_states if isinstance(method, GuidedMethod) else _engine_states
     before = query.start
     for now in states(method, network, query, seed, steps):
         yield Step(now, is_move=np.count_nonzero(now != before) == 1)
@@ -197,7 +195,7 @@ def follow(
     for seed in seeds:
         every = [query for query in queries_of(network, queries, seed) if query.index in references]
         for method in methods:
-            if not isinstance(method, EngineMethod | GuidedMethod) or not can_walk(method):
+            if not isinstance(method, EngineMethod) or not can_walk(method):
                 continue
             method.prepare(network)
             for query in every:
