@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from beacon.evaluation.metrics import improvements
 from beacon.evaluation.problem import load_suite
 from beacon.evaluation.session import queries_of
+from beacon.strategies.strategy import Strategy
 
 SUITE = Path(__file__).with_name("paper.toml")
 BUDGETS = (500, 1000, 1500, 2000, 2500, 3000, 3500, 4000)
@@ -195,7 +196,11 @@ def train(shop: Shop, deadline: float) -> bool:
 
 
 def unguided(
-    shop: Shop, strategy: str, evidences: Sequence[Any], starts: Sequence[Any], marks: Sequence[int]
+    shop: Shop,
+    strategy: str | Strategy,
+    evidences: Sequence[Any],
+    starts: Sequence[Any],
+    marks: Sequence[int],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
     """[queries, marks] best scores and zero factors of a strategy by itself; seconds of one step."""
     from beacon.reduce.propagate import fixed_values  # noqa: PLC0415

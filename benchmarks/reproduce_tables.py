@@ -178,6 +178,30 @@ def robust_table(found: Sequence[Result], strategy: str) -> str:
     return markdown(header, rows)
 
 
+def published_gls_table(found: Sequence[Result], path: Path) -> str:
+    """Our GLS+ and BEACON-GLS+ over GLS+ as it was published, on the same queries from the same starts."""
+    table = pq.read_table(path, filters=[("steps", "in", STEPS)]).to_pydict()
+    scores: dict[str, NDArray[np.float64]] = {}
+    for name, query, steps, score in zip(
+        table["network"], table["query"], table["steps"], table["score"], strict=True
+    ):
+        of_network = scores.setdefault(name, np.full((100, len(STEPS)), np.nan))
+        of_network[query, STEPS.index(steps)] = score
+    rows = []
+    for result in found:
+        if result.network not in scores or result.run["queries"] != "own":
+            continue
+        base, cells = scores[result.network], []
+        for method in ("gls+", "beacon-gls+"):
+            ours = result.scores[method]
+            means = 100 * (ours.mean(axis=0) - base.mean(axis=0)) / np.abs(base.mean(axis=0))
+            wins = [win_percentage(ours[:, k], base[:, k]) for k in range(len(STEPS))]
+            cells += [_signed(means), " / ".join(f"{win:.0f}" for win in wins)]
+        rows.append([label(result.network), *cells])
+    header = ["network", "our GLS+: ratio of means", "wins", "BEACON-GLS+: ratio of means", "wins"]
+    return markdown(header, rows)
+
+
 def _signed(values: NDArray[np.float64]) -> str:
     return " / ".join(f"{value:+.1f}" for value in values)
 
@@ -242,6 +266,7 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
         "training": lambda: training_table(found),
         "steps": lambda: steps_table(found, json.loads((results / "single_steps.json").read_text())),
         "counts": lambda: counts_table(found),
+        "published gls+": lambda: published_gls_table(found, results / "published_gls.parquet"),
     }
     for strategy in STRATEGIES:
         made[f"improvement {strategy}"] = lambda s=strategy: improvement_table(found, s)  # type: ignore[misc]
