@@ -300,7 +300,7 @@ print(*(name for name in sys.modules if name.startswith("beacon.")))
         ("greedy", {"run_greedy"}, {"run_gls", "clear_penalties", "run_tree"}),
         ("gls+", {"run_gls", "clear_penalties"}, {"run_greedy", "run_tree", "recount"}),
         ("tree", {"run_tree", "recount"}, {"run_gls", "run_greedy", "rebuild"}),
-        ("auto", {"eliminate_in_order"}, {"run_gls", "run_tree", "run_greedy", "pass_messages"}),
+        ("auto", {"answer_at_once"}, {"run_gls", "run_tree", "run_greedy", "pass_messages"}),
     ],
 )
 def test_a_query_loads_the_kernels_of_its_strategy_alone(

@@ -16,6 +16,7 @@ from beacon.model.flat import Fixed
 
 _13, _7, _17, _32 = (np.uint64(bits) for bits in (13, 7, 17, 32))
 _OPEN, _CLOSE, _COMMA, _SPACE, _ZERO = (ord(character) for character in "(), 0")
+_OTHER_BITS, _ROUNDS = np.uint64(0x9E3779B97F4A7C15), 8
 _PAIR_ROOM = 2 * 10 + len("(, ), ")  # two numbers of 32 bits and what stands around them
 
 
@@ -66,11 +67,47 @@ def _write_pairs(fixed: Fixed, text: NDArray[np.uint8]) -> int:
 
 
 @inlined
-def random_below(rng: NDArray[np.uint64], limit: int) -> int:
-    """A uniform integer in 0 .. limit - 1."""
-    word = rng[0]
+def _next_word(word: np.uint64) -> np.uint64:
     word ^= word << _13
     word ^= word >> _7
     word ^= word << _17
+    return word
+
+
+@inlined
+def random_below(rng: NDArray[np.uint64], limit: int) -> int:
+    """A uniform integer in 0 .. limit - 1."""
+    word = _next_word(rng[0])
     rng[0] = word
     return np.int64(((word >> _32) * np.uint64(limit)) >> _32)  # type: ignore[return-value]
+
+
+@inlined
+def seed_by_fixed(rng: NDArray[np.uint64], seed: int, fixed: Fixed) -> None:
+    """Begin the stream that a seed and some fixed values have. Cost: the variables."""
+    word = np.uint64(seed) ^ _OTHER_BITS
+    for _ in range(_ROUNDS):  # until every bit of the seed has reached all others
+        word = _next_word(word)
+    for variable in range(len(fixed)):
+        if fixed[variable] >= 0:
+            word = _next_word(word ^ (np.uint64(variable) << _32) ^ np.uint64(fixed[variable]))
+    for _ in range(_ROUNDS):
+        word = _next_word(word)
+    rng[0] = word | np.uint64(1)  # xorshift never leaves zero
+
+
+@kernel
+def _seed_by_fixed(rng: NDArray[np.uint64], seed: int, fixed: Fixed) -> None:
+    seed_by_fixed(rng, seed, fixed)
+
+
+def stream_of_fixed(seed: int, fixed: Fixed) -> NDArray[np.uint64]:
+    """A stream for kernels that begin it themselves: :func:`seed_by_fixed`."""
+    rng = np.empty(1, dtype=np.uint64)
+    _seed_by_fixed(rng, word_of(seed), fixed)
+    return rng
+
+
+def word_of(seed: int) -> int:
+    """A seed of any size as one that kernels take."""
+    return int(seed) & (2**63 - 1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from beacon.exact.graph import new_graph
 from beacon.exact.order import KEPT, LARGEST, NUM_COSTS, PLACES, SUMMED, WIDTH, Room, order_parts
 from beacon.reduce.query import ReducedQuery
-from beacon.rng import stream
+from beacon.rng import stream_of_fixed
 
 MAX_ENTRIES = 1 << 25  # 256 MiB of doubles
 MAX_PART = 16_384  # variables of a part that is looked at; its graph takes 64 MiB
@@ -81,10 +81,10 @@ def plan(
     if reduced.num_parts:
         counts = np.diff(reduced.part_starts)
         largest = int(counts[counts <= MAX_PART].max(initial=0))
-        rng = stream(seed, reduced.fixed)
+        rng = stream_of_fixed(seed, reduced.fixed)
         order_parts(
             reduced.tables,
-            _room(largest, len(reduced.variables)),
+            order_room(largest, len(reduced.variables)),
             reduced.members,
             reduced.part_starts,
             float(max_entries),
@@ -97,7 +97,8 @@ def plan(
     return Plan(order, costs)
 
 
-def _room(largest: int, variables: int) -> Room:
+def order_room(largest: int, variables: int) -> Room:
+    """Room to order parts of at most ``largest`` variables each, of so many in all."""
     return Room(
         fresh=new_graph(largest),
         graph=new_graph(largest),

@@ -20,7 +20,7 @@ from beacon.jit import inlined, kernel
 from beacon.model.flat import Fixed, FlatModel, as_fixed, once_per_model
 
 
-class _Zeros(NamedTuple):
+class Zeros(NamedTuple):
     """The zeros of a model, and what follows from them alone."""
 
     entries: NDArray[np.bool_]
@@ -65,13 +65,13 @@ def fixed_values(
     given = as_fixed(evidence, model.num_variables)
     if not propagate:
         return given
-    zeros = _zeros_of(model)
+    zeros = zeros_of(model)
     if not zeros.matter:
         return given
     fixed, possible, waiting = given.copy(), zeros.possible.copy(), zeros.without.copy()
     queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
     supported = np.zeros(model.num_moves, dtype=np.bool_)
-    if not _fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, fixed):
+    if not fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, fixed):
         return given
     return given if start is not None and _contradicts(start, fixed) else fixed
 
@@ -82,13 +82,13 @@ def possible_moves(model: FlatModel, fixed: Fixed) -> tuple[NDArray[np.bool_], F
     None if they leave nothing: the fixed values contradict the zeros. What is left need not be possible: a
     value is ruled out only where a single factor forbids it.
     """
-    zeros = _zeros_of(model)
+    zeros = zeros_of(model)
     given, possible = fixed.copy(), zeros.possible.copy()
     if not zeros.matter:
         return None if zeros.entries.any() else (possible, given)
     waiting, supported = zeros.without.copy(), np.zeros(model.num_moves, dtype=np.bool_)
     queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
-    is_left = _fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, given)
+    is_left = fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, given)
     return (possible, given) if is_left else None
 
 
@@ -97,12 +97,13 @@ def _contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
 
 
 @once_per_model
-def _zeros_of(model: FlatModel) -> _Zeros:
+def zeros_of(model: FlatModel) -> Zeros:
+    """The zeros of a model, found once."""
     entries = model.log_table == model.log_zero
     possible = np.ones(model.num_moves, dtype=np.bool_)
     max_scope = int(np.diff(model.scope_starts).max(initial=0))
     if not entries.any():
-        return _Zeros(entries, np.ones(model.num_factors, dtype=np.bool_), possible, max_scope, matter=False)
+        return Zeros(entries, np.ones(model.num_factors, dtype=np.bool_), possible, max_scope, matter=False)
     waiting = np.add.reduceat(entries, model.table_starts[:-1], dtype=np.int64) > 0
     without = ~waiting
     first = np.flatnonzero(waiting).astype(np.int32)
@@ -111,7 +112,7 @@ def _zeros_of(model: FlatModel) -> _Zeros:
     supported = np.zeros(model.num_moves, dtype=np.bool_)
     waiting[:] = True  # those without zeros never have to wait
     matter = _prune(model, entries, possible, waiting, queue, len(first), supported, moves)
-    return _Zeros(entries, without, possible, max_scope, matter=matter)
+    return Zeros(entries, without, possible, max_scope, matter=matter)
 
 
 @inlined
@@ -236,7 +237,7 @@ def _only_value(model: FlatModel, possible: NDArray[np.bool_], variable: int) ->
 
 
 @kernel
-def _fix_implied(
+def fix_implied(
     model: FlatModel,
     zero_entries: NDArray[np.bool_],
     possible: NDArray[np.bool_],

@@ -16,7 +16,7 @@ from beacon.reduce.propagate import possible_moves
 from beacon.reduce.shrink import NEEDED, STEPS, TAIL, shrink
 from beacon.reduce.tables import Tables, new_scratch, new_tables, with_room
 from beacon.reduce.way_back import choose_backwards
-from beacon.rng import stream
+from beacon.rng import stream_of_fixed
 
 FIRST_ROOM = 512  # entries that are there for new tables before any is asked for
 
@@ -87,7 +87,7 @@ class ReducedQuery:
     ) -> NDArray[np.int32]:
         """Undo eliminations, given the choices of all other variables; the model's assignment."""
         sums = np.empty(max(1, int(tables.sizes.max(initial=0))))
-        choose_backwards(tables, steps, choices, sums, stream(seed, self.fixed))
+        choose_backwards(tables, steps, choices, sums, stream_of_fixed(seed, self.fixed))
         assignment = np.maximum(self.fixed, 0)
         assignment[self.variables] = self.values[tables.unary_starts[:-1] + choices]
         return assignment
@@ -103,7 +103,7 @@ def reduce_query(model: FlatModel, fixed: Fixed) -> ReducedQuery:
     if left is None:
         return _impossible(model, fixed)
     possible, given = left
-    facts = _facts_of(model)
+    facts = facts_of(model)
     numbers = np.empty(model.num_variables, dtype=np.int32)
     values = np.empty(model.num_moves, dtype=np.int32)
     value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
@@ -124,7 +124,7 @@ def reduce_query(model: FlatModel, fixed: Fixed) -> ReducedQuery:
 
 
 @dataclass(frozen=True)
-class _Facts:
+class Facts:
     """What reducing needs to know about a model, the same for all its queries."""
 
     log_table: NDArray[np.float64]
@@ -135,10 +135,11 @@ class _Facts:
 
 
 @once_per_model
-def _facts_of(model: FlatModel) -> _Facts:
+def facts_of(model: FlatModel) -> Facts:
+    """What reducing needs to know, found once."""
     log_table = np.where(model.log_table == model.log_zero, -np.inf, model.log_table)
     max_scope = int(np.diff(model.scope_starts).max(initial=1))
-    return _Facts(log_table, len(model.scopes), len(log_table) + FIRST_ROOM, max_scope)
+    return Facts(log_table, len(model.scopes), len(log_table) + FIRST_ROOM, max_scope)
 
 
 def _shrunk(tables: Tables, num_factors_of: NDArray[np.int32]) -> tuple[Tables, NDArray[np.int32]]:

@@ -7,6 +7,7 @@ result on every machine. Only how often messages are passed depends on the time,
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import tolerance_of
 from beacon.engine.floored import floored_scores
+from beacon.exact.at_once import Caps
 from beacon.exact.bound import bound
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
 from beacon.exact.solve import SolvedParts, solve_parts
@@ -60,6 +62,12 @@ class Effort(NamedTuple):
     def max_work_of_parts(self) -> float:
         """Entries that the elimination of some parts may sum, where others are searched."""
         return PART_SHARE * self.seconds * ENTRIES_PER_SECOND
+
+    @property
+    def caps(self) -> Caps:
+        """The same for an elimination that leaves nothing to search."""
+        entries = min(MAX_ENTRIES, 1.5 * self.max_work)  # no table is larger than what it takes to sum it
+        return Caps(entries, self.max_work, min(MAX_WORK, 1e9 * OVERHEAD_SHARE * self.seconds))
 
     def pays_to_reduce(self, model: FlatModel) -> bool:
         """Is reducing the query cheap against the time limit?"""
@@ -121,24 +129,6 @@ class Known:
         slack = max(tolerance_of(self.solved.reduced.model), 2 * found.slack)
         return replace(self, upper_bound=found.upper_bound, slack=slack)
 
-    def optimum(self, method: str, began: float, spent_seconds: float) -> Outcome:
-        """The outcome of a query whose best assignment is known."""
-        assignment, score = self.solved.complete().astype(np.int64), self.solved.score
-        seconds = perf_counter() - began
-        return Outcome(
-            assignment=assignment,
-            score=score,
-            zero_factors=0,
-            trace=_one_event(score, seconds),
-            steps=0,
-            seconds=seconds,
-            setup_seconds=spent_seconds,
-            stop="optimal",
-            method=method,
-            upper_bound=score,
-            proof="elimination",
-        )
-
     def completed(self, outcome: Outcome) -> Outcome:
         """A search's outcome with the best values of all variables that the reduction has eliminated."""
         outcome = replace(outcome, trace=_not_before(outcome.trace, outcome.setup_seconds))
@@ -161,13 +151,31 @@ class Known:
         return replace(better, proof="bound", stop="optimal") if is_proved else better
 
 
-def know(model: FlatModel, evidence: dict[int, int], effort: Effort, seed: int) -> Known:
+def proved(
+    assignment: NDArray[np.integer], score: float, method: str, began: float, spent_seconds: float
+) -> Outcome:
+    """The outcome of a query whose best assignment elimination has found."""
+    seconds = perf_counter() - began
+    return Outcome(
+        assignment=assignment.astype(np.int64, copy=False),
+        score=score,
+        zero_factors=0,
+        trace=_one_event(score, seconds),
+        steps=0,
+        seconds=seconds,
+        setup_seconds=spent_seconds,
+        stop="optimal",
+        method=method,
+        upper_bound=score,
+        proof="elimination",
+    )
+
+
+def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, seed: int) -> Known:
     """Reduce a query and solve the parts that are cheap."""
     given = as_fixed(evidence, model.num_variables)
     reduced = reduce_query(model, given)
-    max_entries = min(MAX_ENTRIES, 1.5 * effort.max_work)  # no table is larger than what it takes to sum it
-    max_order_work = min(MAX_WORK, 1e9 * OVERHEAD_SHARE * effort.seconds)
-    prospect = plan(reduced, seed, max_entries, max_order_work)
+    prospect = plan(reduced, seed, effort.caps.entries, effort.caps.order_work)
     return Known(given, solve_parts(reduced, prospect, _cheap_parts(prospect, effort), seed))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,23 @@ from beacon.reduce.propagate import fixed_values
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
 from beacon.runner.stop import Stop
-from beacon.runner.warm_up import warm_up, warm_up_exact, warm_up_guided, warm_up_scoring, warm_up_search
+from beacon.runner.warm_up import (
+    warm_up,
+    warm_up_exact,
+    warm_up_guided,
+    warm_up_long_way,
+    warm_up_scoring,
+    warm_up_search,
+)
 from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
     from beacon.guided.guidance import Guidance, GuideUse
     from beacon.guided.guide import Guide
-    from beacon.runner.known import Effort, Known
+    from beacon.runner.known import Known
 
 T = TypeVar("T")
+U = TypeVar("U")
 Cancelled = threading.Event
 """Once set, searches end at the next look at the clock."""
 Listener = Callable[[Search], None]
@@ -50,6 +58,17 @@ class Query:
     """None: at random."""
     yields: bool = False
     """Does the start give way to what the evidence implies? Else nothing that contradicts it is fixed."""
+
+
+class Knowledge(NamedTuple):
+    """What is known about a query before it is searched."""
+
+    best: tuple[NDArray[np.integer], float] | None = None
+    """A best assignment and its score, where elimination has found one."""
+    rest: Known | None = None
+    """Else, what there is to know about the parts."""
+    seconds: float = 0.0
+    """What it took to find out."""
 
 
 class Runner:
@@ -123,17 +142,25 @@ class Runner:
         scores: NDArray[np.float32] | None = None,
         spent_seconds: float = 0.0,
         seed: int | None = None,
+        knowledge: Knowledge | None = None,
     ) -> Outcome:
         """Answer one query: what is cheap to know is computed, the rest is searched."""
-        began, seed = perf_counter() - spent_seconds, self.seed if seed is None else seed
-        is_over = cancelled is not None and cancelled.is_set()
-        known = None if is_over else self._known(query, stops, seed)
-        if known is not None and known.is_optimum:
-            return known.optimum(self.strategy.name, began, spent_seconds)
+        seed = self.seed if seed is None else seed
+        if knowledge is None:
+            is_over = cancelled is not None and cancelled.is_set()
+            knowledge = Knowledge() if is_over else self.know(query, stops, seed)
+        began = perf_counter() - spent_seconds - knowledge.seconds
+        if knowledge.best is not None:
+            from beacon.runner.known import proved  # noqa: PLC0415
+
+            return proved(*knowledge.best, self.strategy.name, began, spent_seconds)
         if self.knows:
             began += warm_up_search(self.strategy)
+        known = knowledge.rest
         if known is not None:
-            known = known.bounded(_effort(stops))
+            from beacon.runner.known import Effort  # noqa: PLC0415
+
+            known = known.bounded(Effort.within(stops[0].seconds))
         search = self._new_search(query, known, seed)
         setup_seconds = perf_counter() - began
         search.charge(setup_seconds)
@@ -144,14 +171,25 @@ class Runner:
         outcome = Outcome.of(search, reason, setup_seconds)
         return outcome if known is None else known.completed(outcome)
 
-    def _known(self, query: Query, stops: Sequence[Stop], seed: int) -> Known | None:
-        """What can be known cheaply before a search; None where nothing shall be."""
+    def know(self, query: Query, stops: Sequence[Stop], seed: int | None = None) -> Knowledge:
+        """What a part of the first time limit can tell before any search; nothing where none is wanted."""
         if not self.knows:
-            return None
-        from beacon.runner.known import know  # noqa: PLC0415 - most strategies know nothing
+            return Knowledge()
+        from beacon.exact.at_once import at_once  # noqa: PLC0415 - most strategies know nothing
+        from beacon.runner.known import Effort, know  # noqa: PLC0415
 
-        effort = _effort(stops)
-        return know(self.flat, query.evidence, effort, seed) if effort.pays_to_reduce(self.flat) else None
+        effort = Effort.within(stops[0].seconds)
+        if not effort.pays_to_reduce(self.flat):
+            return Knowledge()
+        began, seed = perf_counter(), self.seed if seed is None else seed
+        given = as_fixed(query.evidence, self.flat.num_variables)
+        best = at_once(self.flat).answer(self.flat, given, seed, effort.caps)
+        if best is not None:
+            return Knowledge(best, None, perf_counter() - began)
+        began += warm_up_long_way()
+        known = know(self.flat, given, effort, seed)
+        solved = (known.solved.complete(), known.solved.score) if known.is_optimum else None
+        return Knowledge(solved, known, perf_counter() - began)
 
     def _new_search(self, query: Query, known: Known | None, seed: int) -> Search:
         held = None if query.yields else query.start
@@ -189,9 +227,12 @@ class _Job(Generic[T]):
         return self._in_threads(work, len(self.queries))
 
     def scored_once(self) -> Iterator[tuple[int, T]]:
-        """Ask the guide about a batch of queries at once; after that each search is on its own."""
+        """Ask the guide about a batch of queries at once; after that each search is on its own.
+
+        It is not asked about queries that elimination answers.
+        """
         for first in range(0, len(self.queries), self.runner.batch_size):
-            yield from self._scored_batch(first)
+            yield from self._known_or_scored(range(len(self.queries))[first : first + self.runner.batch_size])
 
     def in_step(self) -> Iterator[tuple[int, T]]:
         """Searches that ask again and again do so together, one batch of them after another."""
@@ -215,13 +256,32 @@ class _Job(Generic[T]):
                 raise
             self.cancelled.set()
 
-    def _in_threads(self, work: Callable[[int], T], count: int) -> Iterator[tuple[int, T]]:
+    def _in_threads(self, work: Callable[[int], U], count: int) -> Iterator[tuple[int, U]]:
         return self.runner.pool.as_done(work, count, self.cancelled, keeps_all=self.keeps_all)
 
-    def _scored_batch(self, first: int) -> Iterator[tuple[int, T]]:
+    def _known_or_scored(self, numbers: Sequence[int]) -> Iterator[tuple[int, T]]:
+        """Answer what elimination can; the guide is asked about the rest."""
+        runner, left = self.runner, dict[int, Knowledge]()
+
+        def know(k: int) -> Knowledge:
+            is_over = self.cancelled.is_set()
+            return Knowledge() if is_over else runner.know(self.queries[numbers[k]], self.stops)
+
+        for k, knowledge in self._in_threads(know, len(numbers)):
+            number = numbers[k]
+            if knowledge.best is None:
+                left[number] = knowledge
+            else:
+                outcome = runner.outcome(self.queries[number], self.stops, knowledge=knowledge)
+                yield number, self.finish(number, outcome)
+        if left:
+            yield from self._scored_batch(left)
+
+    def _scored_batch(self, open_queries: dict[int, Knowledge]) -> Iterator[tuple[int, T]]:
         from beacon.runner.scored import ScoredStarts  # noqa: PLC0415
 
-        runner, some = self.runner, self.queries[first : first + self.runner.batch_size]
+        runner, numbers = self.runner, list(open_queries)
+        some = [self.queries[number] for number in numbers]
         evidences, starts = [query.evidence for query in some], [query.start for query in some]
         assert runner.guide is not None
         assert runner.use is not None
@@ -232,14 +292,19 @@ class _Job(Generic[T]):
             query = replace(some[k], start=scored.starts[k], yields=True) if from_guide else some[k]
             scores = scored.scores[k] if is_heeded else None
             outcome = runner.outcome(
-                query, self.stops, scores=scores, spent_seconds=scored.seconds, **self._options
+                query,
+                self.stops,
+                scores=scores,
+                spent_seconds=scored.seconds,
+                knowledge=open_queries[numbers[k]],
+                **self._options,
             )
             if from_guide:
                 outcome = replace(outcome, trace=scored.trace(k, outcome.trace, outcome.setup_seconds))
-            return self.finish(first + k, outcome)
+            return self.finish(numbers[k], outcome)
 
-        for k, outcome in self._in_threads(work, len(some)):
-            yield first + k, outcome
+        for k, result in self._in_threads(work, len(some)):
+            yield numbers[k], result
 
     def _outcomes_in_step(self, queries: Sequence[Query]) -> list[Outcome]:
         from beacon.runner.in_step import GuidedBatch  # noqa: PLC0415
@@ -277,13 +342,6 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
     """An outcome after Ctrl-C: a search between two scorings seems to have come to its last step."""
     is_cut = outcome.stop == "steps" and outcome.steps < stop.steps
     return replace(outcome, stop="interrupted") if is_cut else outcome
-
-
-def _effort(stops: Sequence[Stop]) -> Effort:
-    """What may be spent on knowing, before any search: a part of the first time limit."""
-    from beacon.runner.known import Effort  # noqa: PLC0415
-
-    return Effort.within(stops[0].seconds)
 
 
 def _batch_size(model: GraphicalModel) -> int:

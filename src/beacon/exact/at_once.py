@@ -1,0 +1,380 @@
+"""A whole query answered in one compiled call: propagated, reduced, ordered, eliminated, and the way back.
+
+Most queries are small once the evidence has had its say; for these, making arrays and calling a dozen kernels
+from Python takes longer than the kernels. Here all arrays are made once and used again for query after query.
+What is too large, impossible or contradictory is left to the long way, which makes what it needs as it goes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.exact.bucket import eliminate_in_order
+from beacon.exact.order import KEPT, LARGEST, NUM_COSTS, SUMMED, order_parts
+from beacon.exact.order import PLACES as PLACES_KEPT
+from beacon.exact.order import Room as OrderRoom
+from beacon.exact.plan import MAX_TRIES, order_room
+from beacon.jit import inlined, kernel
+from beacon.model.fixed import Fixed
+from beacon.model.flat import FlatModel, once_per_model
+from beacon.reduce.components import OUT, UNSEEN, find_parts
+from beacon.reduce.condition import condition_factors, number_free_variables
+from beacon.reduce.propagate import Zeros, fix_implied, zeros_of
+from beacon.reduce.query import facts_of
+from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, shrink
+from beacon.reduce.tables import ENTRIES, FACTORS, PLACES, Scratch, Tables, new_scratch, new_tables
+from beacon.reduce.way_back import choose_backwards
+from beacon.rng import seed_by_fixed, word_of
+
+ANSWERED, LEFT, NO_ROOM = 0, 1, 2
+SUMS = 3  # in ``needs``, after FACTORS, PLACES and ENTRIES
+FIRST_ROOM = 1 << 12  # entries of new tables that are there before any query asks for more
+MAX_ROOM = 1 << 21  # entries; what takes more than these 16 MiB takes so long that the long way costs little
+MAX_PART = 4096  # variables of a part; its graph takes 2 MiB
+MAX_STREAK = 4  # queries in a row that were left before most are left at once
+PROBE = 16  # one query in so many is tried all the same
+
+
+class Room(NamedTuple):
+    """Arrays for one query at a time; each is as long as any query of the model may need, if not stated."""
+
+    fixed: Fixed
+    """[variables] values given, and later those implied."""
+    possible: NDArray[np.bool_]
+    """[moves]"""
+    supported: NDArray[np.bool_]
+    """[moves]"""
+    waiting: NDArray[np.bool_]
+    """[factors]"""
+    factors: NDArray[np.int32]
+    """[factors] those that wait."""
+    numbers: NDArray[np.int32]
+    """[variables] number of each free variable; later 0, 1, 2 ..."""
+    values: NDArray[np.int32]
+    """[moves] values that are left."""
+    scope: NDArray[np.int32]
+    """[widest scope]"""
+    strides: NDArray[np.int64]
+    """[2, widest scope]"""
+    tables: Tables
+    """With some room for new factors, places and entries."""
+    num_factors_of: NDArray[np.int32]
+    queue: NDArray[np.int32]
+    is_queued: NDArray[np.bool_]
+    steps: NDArray[np.int32]
+    progress: NDArray[np.int64]
+    """[4]"""
+    scratch: Scratch
+    """With some room for a sum."""
+    part_of: NDArray[np.int32]
+    members: NDArray[np.int32]
+    part_starts: NDArray[np.int32]
+    order_room: OrderRoom
+    costs: NDArray[np.float64]
+    order: NDArray[np.int32]
+    choices: NDArray[np.int32]
+    rng: NDArray[np.uint64]
+    """[1]"""
+    needs: NDArray[np.int64]
+    """[4] factors, places and entries in all, and entries of a sum, that a query found no room for."""
+
+
+class Caps(NamedTuple):
+    """What a query may cost; see :func:`beacon.exact.plan.plan`."""
+
+    entries: float
+    work: float
+    order_work: float
+
+
+def _new_room(model: FlatModel, factors: int, places: int, entries: int, sums: int) -> Room:
+    count, moves = model.num_variables, model.num_moves
+    widest = facts_of(model).max_scope
+
+    def ints(length: int) -> NDArray[np.int32]:
+        return np.empty(length, dtype=np.int32)
+
+    return Room(
+        fixed=ints(count),
+        possible=np.empty(moves, dtype=np.bool_),
+        supported=np.empty(moves, dtype=np.bool_),
+        waiting=np.empty(model.num_factors, dtype=np.bool_),
+        factors=ints(model.num_factors),
+        numbers=ints(count),
+        values=ints(moves),
+        scope=ints(widest),
+        strides=np.empty((2, widest), dtype=np.int64),
+        tables=new_tables(count, moves, factors, places, entries),
+        num_factors_of=ints(count),
+        queue=ints(count),
+        is_queued=np.empty(count, dtype=np.bool_),
+        steps=ints(count),
+        progress=np.empty(4, dtype=np.int64),
+        scratch=new_scratch(count, sums),
+        part_of=ints(count),
+        members=ints(count),
+        part_starts=ints(count + 1),
+        order_room=order_room(min(count, MAX_PART), count),
+        costs=np.empty((count, NUM_COSTS)),
+        order=ints(count),
+        choices=ints(count),
+        rng=np.empty(1, dtype=np.uint64),
+        needs=np.array([factors, places, entries, sums]),
+    )
+
+
+@inlined
+def _propagate(model: FlatModel, zeros: Zeros, room: Room) -> bool:
+    """Fix what the evidence implies; False if it contradicts the zeros."""
+    for move in range(len(room.possible)):
+        room.possible[move], room.supported[move] = zeros.possible[move], False
+    if not zeros.matter:
+        return True
+    for factor in range(len(room.waiting)):
+        room.waiting[factor] = zeros.without[factor]
+    return fix_implied(
+        model,
+        zeros.entries,
+        room.possible,
+        room.waiting,
+        room.factors,
+        room.supported,
+        room.scope,
+        room.fixed,
+    )
+
+
+@inlined
+def _first_tables(room: Room, count: int) -> Tables:
+    """The tables of a query with this many free variables, empty."""
+    full = room.tables
+    full.unary[: full.unary_starts[count]] = 0.0
+    full.first_places[:count] = -1
+    full.counts[:] = 0
+    full.constant[0] = 0.0
+    full.scope_starts[0], full.table_starts[0] = 0, 0
+    return Tables(
+        full.sizes[:count],
+        full.unary_starts[: count + 1],
+        full.unary,
+        full.first_places[:count],
+        full.scope_starts,
+        full.places,
+        full.table_starts,
+        full.table,
+        full.consumers,
+        full.counts,
+        full.constant,
+    )
+
+
+@inlined
+def _eliminate_for_nothing(tables: Tables, room: Room, count: int) -> int:
+    """Shrink the query; DONE or NO_ROOM."""
+    for k in range(count):
+        room.numbers[k] = room.queue[k] = k
+    room.is_queued[:count] = True
+    room.scratch.slots[:count] = -1
+    room.progress[:] = 0
+    room.progress[TAIL] = count
+    status = shrink(
+        tables,
+        room.scratch,
+        room.num_factors_of,
+        room.numbers,
+        room.queue[:count],
+        room.is_queued,
+        room.steps,
+        room.progress,
+    )
+    if status == DONE:
+        return DONE
+    needed = room.progress[NEEDED]
+    room.needs[FACTORS] = 2 * len(tables.consumers)
+    room.needs[PLACES] = 2 * len(tables.places)
+    room.needs[ENTRIES] = 2 * len(tables.table) + needed
+    room.needs[SUMS] = max(2 * len(room.scratch.sums), needed)
+    return NO_ROOM
+
+
+@inlined
+def _find_parts_left(tables: Tables, room: Room, count: int) -> int:
+    """Cut what is left into parts; return their number."""
+    room.part_of[:count] = UNSEEN
+    for k in range(room.progress[STEPS]):
+        room.part_of[room.steps[k]] = OUT
+    return find_parts(tables, room.part_of[:count], room.members, room.part_starts)
+
+
+@inlined
+def _find_order(tables: Tables, room: Room, num_parts: int, num_left: int, caps: Caps, seed: int) -> int:
+    """Order all parts: ANSWERED if all can be eliminated, or LEFT, or NO_ROOM."""
+    seed_by_fixed(room.rng, seed, room.fixed)
+    starts = room.part_starts[: num_parts + 1]
+    order_parts(
+        tables,
+        room.order_room,
+        room.members,
+        starts,
+        caps.entries,
+        caps.order_work,
+        MAX_TRIES,
+        room.costs,
+        room.order,
+        room.rng,
+    )
+    kept, largest, summed, places = 0.0, 0.0, 0.0, 0.0
+    for part in range(num_parts):
+        kept += room.costs[part, KEPT]
+        places += room.costs[part, PLACES_KEPT]
+        summed += room.costs[part, SUMMED]
+        largest = max(largest, room.costs[part, LARGEST])
+    if not (kept + largest <= min(caps.entries, MAX_ROOM) and summed <= caps.work):
+        return LEFT
+    needs = room.needs
+    needs[FACTORS], needs[PLACES] = (
+        tables.counts[FACTORS] + num_left,
+        tables.counts[PLACES] + np.int64(places),
+    )
+    needs[ENTRIES], needs[SUMS] = tables.counts[ENTRIES] + np.int64(kept), np.int64(largest)
+    has_room = (
+        needs[FACTORS] <= len(tables.consumers)
+        and needs[PLACES] <= len(tables.places)
+        and needs[ENTRIES] <= len(tables.table)
+        and needs[SUMS] <= len(room.scratch.sums)
+    )
+    return ANSWERED if has_room else NO_ROOM
+
+
+@inlined
+def _eliminate(tables: Tables, room: Room, num_left: int) -> None:
+    """Eliminate what is left in the order found, and add it to the steps."""
+    num_steps = room.progress[STEPS]
+    for k in range(num_left):
+        room.numbers[room.order[k]] = k
+        room.steps[num_steps + k] = room.order[k]
+    eliminate_in_order(tables, room.scratch, room.numbers, room.order[:num_left])
+
+
+@inlined
+def _go_back(tables: Tables, room: Room, count: int, seed: int, assignment: NDArray[np.int64]) -> None:
+    """Choose the best values."""
+    seed_by_fixed(room.rng, seed, room.fixed)
+    choose_backwards(tables, room.steps[:count], room.choices, room.scratch.sums, room.rng)
+    number = 0
+    for variable in range(len(room.fixed)):
+        assignment[variable] = max(room.fixed[variable], 0)
+        if room.fixed[variable] < 0:
+            assignment[variable] = room.values[tables.unary_starts[number] + room.choices[number]]
+            number += 1
+
+
+@kernel
+def answer_at_once(
+    model: FlatModel,
+    zeros: Zeros,
+    log_table: NDArray[np.float64],
+    room: Room,
+    caps: Caps,
+    seed: int,
+    assignment: NDArray[np.int64],
+    score: NDArray[np.float64],
+) -> int:
+    """Answer the query whose evidence is in ``room.fixed``: ANSWERED, or LEFT, or NO_ROOM.
+
+    ``log_table`` is the model's with zeros at -inf. Cost: that of the kernels called, one after another.
+    """
+    if not _propagate(model, zeros, room):
+        return LEFT
+    full = room.tables
+    count = number_free_variables(
+        model, room.possible, room.fixed, room.numbers, room.values, full.unary_starts
+    )
+    tables = _first_tables(room, count)
+    room.num_factors_of[:count] = 0
+    condition_factors(
+        model,
+        log_table,
+        room.fixed,
+        room.numbers,
+        room.values,
+        tables,
+        room.num_factors_of,
+        room.scope,
+        room.strides,
+    )
+    if _eliminate_for_nothing(tables, room, count) != DONE:
+        return NO_ROOM
+    num_left = count - room.progress[STEPS]
+    if num_left > 0 and tables.constant[0] > -np.inf:
+        num_parts = _find_parts_left(tables, room, count)
+        status = _find_order(tables, room, num_parts, num_left, caps, seed)
+        if status != ANSWERED:
+            return status
+        _eliminate(tables, room, num_left)
+    if tables.constant[0] == -np.inf:
+        return LEFT
+    _go_back(tables, room, count, seed, assignment)
+    score[0] = tables.constant[0]
+    return ANSWERED
+
+
+class AtOnce:
+    """Answers the queries of one model, each in one call. Any number of threads may ask."""
+
+    def __init__(self, model: FlatModel) -> None:
+        zeros, facts = zeros_of(model), facts_of(model)
+        self._facts = zeros, facts.log_table  # not the model: what is remembered about it must not keep it
+        self._rooms: list[Room] = []  # those not in use
+        factors, places = model.num_factors + 2 * model.num_variables, facts.places + 4 * model.num_variables
+        sums = max(FIRST_ROOM, int(model.domain_sizes.max(initial=0)))
+        self._needs = np.array([factors, places, facts.entries + FIRST_ROOM, sums])
+        self._max_needs = MAX_ROOM + facts.entries
+        is_void = not zeros.matter and bool(zeros.entries.any())  # no assignment is possible
+        self._is_able = facts.entries <= MAX_ROOM and not is_void
+        self._streak = 0
+
+    def answer(
+        self, model: FlatModel, fixed: Fixed, seed: int, caps: Caps
+    ) -> tuple[NDArray[np.int64], float] | None:
+        """A best assignment and its score; None: this query takes the long way.
+
+        The long way gives the same answer, assignment for assignment.
+        """
+        if not self._is_able or not self._is_worth_trying():
+            return None
+        assignment, score = np.empty(model.num_variables, dtype=np.int64), np.empty(1)
+        room, status = self._room(model), NO_ROOM
+        while status == NO_ROOM:
+            room.fixed[:] = fixed
+            status = answer_at_once(model, *self._facts, room, caps, word_of(seed), assignment, score)
+            if status == NO_ROOM:
+                if room.needs[ENTRIES:].max() > self._max_needs:
+                    break
+                self._needs = np.maximum(self._needs, room.needs)
+                room = _new_room(model, *self._needs.tolist())
+        self._rooms.append(room)
+        self._streak = 0 if status == ANSWERED else self._streak + 1
+        return (assignment, float(score[0])) if status == ANSWERED else None
+
+    def _room(self, model: FlatModel) -> Room:
+        try:
+            return self._rooms.pop()
+        except IndexError:  # all are in use
+            return _new_room(model, *self._needs.tolist())
+
+    def _is_worth_trying(self) -> bool:
+        """Not where it has failed again and again, but for one query in some."""
+        if self._streak < MAX_STREAK:
+            return True
+        self._streak += 1
+        return self._streak % PROBE == 0
+
+
+@once_per_model
+def at_once(model: FlatModel) -> AtOnce:
+    """What answers the queries of a model."""
+    return AtOnce(model)
