@@ -124,7 +124,7 @@ def solve_many(
     )
 
     def finish(k: int, outcome: Outcome) -> Result:
-        return checked_result(model, resolved[k], outcome, runner.flat.log_zero, seed)
+        return checked_result(model, resolved[k], outcome, runner.flat, seed)
 
     cancelled, results = Cancelled(), dict[int, Result]()
     done = runner.run(

@@ -43,7 +43,7 @@ def finished(name: str = "coloring") -> tuple[GraphicalModel, Search]:
 def checked(model: GraphicalModel, evidence: dict[int, int], search: Search, **claims: Any) -> Result:
     """The result of a search, some of whose claims may be false."""
     outcome = replace(Outcome.of(search, "steps"), **claims)
-    return checked_result(model, evidence, outcome, search.model.log_zero, 0)
+    return checked_result(model, evidence, outcome, search.model, 0)
 
 
 def made_by_hand(zero_factors: int = 0) -> Result:

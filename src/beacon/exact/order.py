@@ -14,7 +14,8 @@ from beacon.rng import random_below
 
 KEPT, LARGEST, SUMMED, PLACES, WIDTH = 0, 1, 2, 3, 4  # columns of ``costs``
 NUM_COSTS = 5
-MAX_FAILURES = 3  # orders over the cap before a part is given up
+MAX_FAILURES = 3  # orders far over the cap before a part is given up
+NEAR = 16.0  # an order that needs so many times the cap may have a sibling that keeps it
 TIE = 1e-9  # logs of table sizes that differ by less are equal
 
 
@@ -126,8 +127,9 @@ def order_parts(
     """An elimination order of each part into ``order``, its cost into ``costs``, infinite if over the cap.
 
     Parts of more variables than there is room for cost infinity, too. Another try is made while the work on
-    orders is small against that of the elimination. Cost: for each try and variable, the variables left,
-    the square of its neighbours, and a row of bits for each edge added; ``max_work`` of these at most.
+    orders is small against that of the elimination, or none has kept the cap but they came near. Cost: for
+    each try and variable, the variables left, the square of its neighbours, and a row of bits for each edge
+    added; ``max_work`` of these at most.
     """
     for part in range(len(part_starts) - 1):
         begin, count = part_starts[part], part_starts[part + 1] - part_starts[part]
@@ -136,18 +138,19 @@ def order_parts(
         if count > len(room.left):
             continue
         build_graph(tables, room.fresh, members, begin, begin + count, room.numbers, room.own_logs)
-        spent, limit, failures = 0.0, max_entries, 0
+        spent, limit, failures = 0.0, NEAR * max_entries, 0
         for attempt in range(max_tries):
             if attempt > 0 and spent * 2.0 > costs[part, SUMMED]:
                 break
             found, work = _try_order(tables, room, members, begin, count, limit, max_work - spent, rng)
             spent += work
-            if found and room.cost[SUMMED] < costs[part, SUMMED]:
+            entries = room.cost[KEPT] + room.cost[LARGEST]
+            if found and entries <= max_entries and room.cost[SUMMED] < costs[part, SUMMED]:
                 for k in range(count):
                     order[begin + k] = room.order[k]
                 for k in range(NUM_COSTS):
                     costs[part, k] = room.cost[k]
-                limit = min(max_entries, room.cost[KEPT] + room.cost[LARGEST])
+                limit = entries
             failures += 0 if found else 1
             if spent >= max_work or (failures == MAX_FAILURES and costs[part, SUMMED] == np.inf):
                 break

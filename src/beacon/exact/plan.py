@@ -15,7 +15,7 @@ from beacon.rng import stream_of_fixed
 MAX_ENTRIES = 1 << 25  # 256 MiB of doubles
 MAX_PART = 16_384  # variables of a part that is looked at; its graph takes 64 MiB
 MAX_WORK = 5e7
-MAX_TRIES = 16
+MAX_TRIES = 32
 BYTES_PER_ENTRY = 8
 
 

@@ -143,7 +143,7 @@ class Teacher:
         for seed in seeds:
             query, stops = Query(evidence), [self.settings.stop]
             outcome = self.runner.outcome(query, stops, seed=seed, cancelled=cancelled)
-            results.append(checked_result(self.model, evidence, outcome, self.flat.log_zero, seed))
+            results.append(checked_result(self.model, evidence, outcome, self.flat, seed))
             if results[-1].is_optimal:
                 break
         best = min(results, key=lambda result: (result.zero_factors, -result.floored_log_score))

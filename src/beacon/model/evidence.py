@@ -84,7 +84,7 @@ def _pairs(evidence: Any) -> Iterable[tuple[Any, Any]]:
 
 def _fits(model: GraphicalModel, evidence: dict[Any, Any]) -> bool:
     """Are these indices that need no looking up? A quick look: many queries of many variables come so."""
-    if not all(type(key) is int and type(value) is int for key, value in evidence.items()):
+    if not {*map(type, evidence), *map(type, evidence.values())} <= {int}:
         return False
     count, sizes = len(evidence), model.domain_sizes
     try:

@@ -172,8 +172,7 @@ class SearchBatch:
         outcomes = map(Outcome.of, self.searches, self.reasons)
         rows = zip(self.evidences, outcomes, strict=True)
         return [
-            checked_result(self.model, evidence, outcome, self.flat.log_zero, self.seed)
-            for evidence, outcome in rows
+            checked_result(self.model, evidence, outcome, self.flat, self.seed) for evidence, outcome in rows
         ]
 
     def _gains(self, search: Search) -> NDArray[np.float64]:

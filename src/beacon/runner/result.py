@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.engine.floored import rescore
+from beacon.model.fixed import as_fixed
+from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search, Trace
 
@@ -196,23 +199,20 @@ class Result:
 
 
 def checked_result(
-    model: GraphicalModel, evidence: dict[int, int], outcome: Outcome, log_zero: float, seed: int
+    model: GraphicalModel, evidence: dict[int, int], outcome: Outcome, flat: FlatModel, seed: int
 ) -> Result:
     """Score a search's best assignment anew and compare with what the search believed."""
     began = perf_counter()
-    assignment = outcome.assignment
-    log_potentials = model.log_potentials(assignment)
-    zero_factors = int(np.count_nonzero(np.isneginf(log_potentials)))
-    floored = math.fsum(np.maximum(log_potentials, log_zero).tolist())
-    largest = np.abs(log_potentials, where=np.isfinite(log_potentials), out=np.zeros_like(log_potentials))
-    tolerance = 1e-6 * (1 + abs(floored)) + 1e-9 * largest.max(initial=abs(log_zero))
+    assignment, log_zero = outcome.assignment, flat.log_zero
+    floored, zero_factors, largest = _rescored(flat, assignment)
+    tolerance = 1e-6 * (1 + abs(floored)) + 1e-9 * max(largest, abs(log_zero))
     if zero_factors != outcome.zero_factors or abs(floored - outcome.score) > tolerance:
         raise RuntimeError(
             f"the search reports score {outcome.score} with {outcome.zero_factors} zero factors; "
             f"recomputed: {floored} with {zero_factors}. This is a bug in Beacon; please report it"
         )
-    values = assignment.tolist()
-    if any(values[variable] != value for variable, value in evidence.items()):
+    fixed = as_fixed(evidence, len(assignment))
+    if ((fixed >= 0) & (fixed != assignment)).any():
         raise RuntimeError(
             "the search changed an observed variable. This is a bug in Beacon; please report it"
         )
@@ -235,6 +235,17 @@ def checked_result(
         is_impossible=outcome.is_impossible,
         total_seconds=outcome.seconds + perf_counter() - began,
     )
+
+
+def _rescored(flat: FlatModel, assignment: NDArray[np.int64]) -> tuple[float, int, float]:
+    """Floored score, zero factors and largest log-potential."""
+    sizes = flat.domain_sizes
+    if assignment.shape != sizes.shape or (assignment < 0).any() or (assignment >= sizes).any():
+        raise RuntimeError("the search left the domains. This is a bug in Beacon; please report it")
+    figures = np.empty(3)
+    rescore(flat, assignment, figures)
+    floored, zero_factors, largest = figures.tolist()
+    return floored, int(zero_factors), largest
 
 
 def _rounded_up(upper_bound: float | None, score: float) -> float | None:

@@ -23,6 +23,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 def warm_up(strategy: Strategy) -> None:
     """Make sure that a strategy's kernels are ready. Takes a moment once, and longer if never compiled."""
+    _warm_up_rescoring()
     for arm in getattr(strategy, "arms", ()):
         warm_up(arm)
     if type(strategy) not in _READY:
@@ -46,6 +47,7 @@ def warm_up_search(strategy: Strategy) -> float:
 @cache
 def warm_up_exact() -> None:
     """The same for queries that elimination answers at once."""
+    _warm_up_rescoring()
     from beacon.exact.at_once import at_once  # noqa: PLC0415
     from beacon.runner.known import Effort  # noqa: PLC0415
 
@@ -93,6 +95,14 @@ def warm_up_scoring() -> None:
     from beacon.engine.floored import floored_scores  # noqa: PLC0415
 
     floored_scores(_small_model(), np.zeros((1, 3), dtype=np.int64))
+
+
+@cache
+def _warm_up_rescoring() -> None:
+    """The same for the check of every result."""
+    from beacon.engine.floored import rescore  # noqa: PLC0415
+
+    rescore(_small_model(), np.zeros(3, dtype=np.int64), np.empty(3))
 
 
 def compile_all() -> None:
