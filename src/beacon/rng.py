@@ -67,19 +67,22 @@ def _write_pairs(fixed: Fixed, text: NDArray[np.uint8]) -> int:
 
 
 @inlined
+def random_below(rng: NDArray[np.uint64], limit: int) -> int:
+    """A uniform integer in 0 .. limit - 1."""
+    word = rng[0]
+    word ^= word << _13
+    word ^= word >> _7
+    word ^= word << _17
+    rng[0] = word
+    return np.int64(((word >> _32) * np.uint64(limit)) >> _32)  # type: ignore[return-value]
+
+
+@inlined
 def _next_word(word: np.uint64) -> np.uint64:
     word ^= word << _13
     word ^= word >> _7
     word ^= word << _17
     return word
-
-
-@inlined
-def random_below(rng: NDArray[np.uint64], limit: int) -> int:
-    """A uniform integer in 0 .. limit - 1."""
-    word = _next_word(rng[0])
-    rng[0] = word
-    return np.int64(((word >> _32) * np.uint64(limit)) >> _32)  # type: ignore[return-value]
 
 
 @inlined

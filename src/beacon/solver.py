@@ -34,6 +34,7 @@ def solve(
     stop: Stop | None = DEFAULT_STOP,
     start: GuidedStart | None = None,
     propagate: bool = True,
+    prove: bool = False,
     seed: int = 0,
     log_zero: float | None = None,
     on_improvement: Listener | None = None,
@@ -64,6 +65,7 @@ def solve(
         stop=stop,
         start=start,
         propagate=propagate,
+        prove=prove,
         seed=seed,
         log_zero=log_zero,
         threads=1,
@@ -82,6 +84,7 @@ def solve_many(
     stop: Stop | None = DEFAULT_STOP,
     start: GuidedStart | None = None,
     propagate: bool = True,
+    prove: bool = False,
     seed: int = 0,
     log_zero: float | None = None,
     threads: int | None = None,
@@ -99,6 +102,8 @@ def solve_many(
     its place in the list or the number of threads (as long as the stop counts steps, not seconds).
     ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have.
     With ``propagate``, values that the evidence implies (through zero potentials) are fixed before.
+    With ``prove``, half of the time limit is kept for toulbar2, which has to be installed: it gets what is
+    left of a query that ends without a proof.
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
@@ -108,7 +113,12 @@ def solve_many(
     """
     resolved = evidence_of_queries(model, evidences)
     check_seed(seed)
-    limits = stop_or_default(stop)
+    limits, prover = stop_or_default(stop), None
+    if prove:
+        from beacon.peers.proof import Prover  # noqa: PLC0415 - most solves need no other solver
+
+        prover = Prover(limits.seconds)
+        limits = replace(limits, seconds=prover.search_seconds)
     loaded, use = _guide_and_use(model, guide, use, start)
     starts = first_assignments(model, "random" if start is None or _is_guide(start) else start, resolved)
     queries = [Query(evidence, first) for evidence, first in zip(resolved, starts, strict=True)]
@@ -123,10 +133,13 @@ def solve_many(
         threads=threads,
     )
 
+    cancelled, results = Cancelled(), dict[int, Result]()
+
     def finish(k: int, outcome: Outcome) -> Result:
+        if prover is not None:
+            outcome = prover.proved(runner.flat, resolved[k], outcome, cancelled)
         return checked_result(model, resolved[k], outcome, runner.flat, seed)
 
-    cancelled, results = Cancelled(), dict[int, Result]()
     done = runner.run(
         queries, [limits], finish, cancelled=cancelled, keeps_all=True, on_improvement=on_improvement
     )

@@ -70,3 +70,22 @@ def test_it_says_whether_training_is_worth_it_to_people_and_programs(sprinkler: 
     facts = run("info", sprinkler, "--json").json["training"]
     assert {"verdict", "sentence", "queries", "reference_seconds", "training_seconds"} <= set(facts)
     assert run("info", sprinkler, "--json", "--no-timing").json["training"] is None
+
+
+def test_it_says_what_evidence_leaves_and_what_exactness_costs(sprinkler: Path, tmp_path: Path) -> None:
+    exactness = run("info", sprinkler, "--json").json["exactness"]
+    assert (exactness["queries"], exactness["exact_queries"], exactness["sampled"]) == (10, 10, True)
+    assert exactness["width"] <= exactness["max_width"] <= 2
+    assert exactness["entries"] <= exactness["max_entries"] <= 8
+    assert 0 < exactness["milliseconds"] < 1000
+    assert "for 10 of 10 queries, in about" in run("info", sprinkler).out
+    assert run("info", sprinkler, "--json", "--no-timing").json["exactness"] is None
+
+
+def test_a_model_that_is_too_wide_is_not_exact(tmp_path: Path) -> None:
+    wide = tmp_path / "wide.uai"
+    assert run("generate", "grid", "--rows", "60", "--columns", "60", "-o", wide).code == 0
+    exactness = run("info", wide, "--json").json["exactness"]
+    assert (exactness["exact_queries"], exactness["bytes"], exactness["milliseconds"]) == (0, None, None)
+    assert exactness["width"] > 25
+    assert "exact            for 0 of" in run("info", wide).out

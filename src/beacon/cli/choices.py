@@ -88,6 +88,14 @@ LogZero = Annotated[
         low=-1e100,  # squares of it still are numbers
     ),
 ]
+Prove = Annotated[
+    bool,
+    option(
+        "--prove",
+        "Keep half of the time for a proof by toulbar2, should it be needed; it has to be installed.",
+        SEARCH,
+    ),
+]
 Threads = Annotated[
     int | None, option("--threads T", "Queries solved at once; default: one per core.", SEARCH, low=1)
 ]

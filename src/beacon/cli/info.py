@@ -22,7 +22,7 @@ def info(
         bool,
         option(
             "--timing/--no-timing",
-            "Measure what a step costs and whether a guide would be worth its training (2 s).",
+            "Measure what exactness and a step cost, and whether a guide would be worth its training (2 s).",
         ),
     ] = True,
     quiet: Quiet = False,
@@ -31,15 +31,21 @@ def info(
 
     Example:  beacon info alarm.bif --variables
     """
-    from beacon.evaluation.model_facts import facts_in_words, measured_facts, model_facts  # noqa: PLC0415
+    from beacon.evaluation.model_facts import (  # noqa: PLC0415
+        exactness_facts,
+        facts_in_words,
+        measured_facts,
+        model_facts,
+    )
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.io.settings import default_of  # noqa: PLC0415
     from beacon.query.query_set import sample_queries  # noqa: PLC0415
 
     model = read_model(model_file)
-    facts = model_facts(model) | {"seconds_per_1000_steps": None, "training": None}
+    facts = model_facts(model) | {"exactness": None, "seconds_per_1000_steps": None, "training": None}
     if timing:
         with ProgressBar("measuring", None, quiet):
+            facts["exactness"] = exactness_facts(model)
             facts |= measured_facts(model, default_of(sample_queries, "count"))
     if json:
         listed = {"names": list(model.names), "labels": [list(values) for values in model.labels]}

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from beacon.errors import ModelError
 from beacon.model.bayes import child_of_factors
@@ -12,6 +17,11 @@ if TYPE_CHECKING:
     from beacon.strategies.strategy import Strategy
 
 MEASURED_SECONDS = 0.1
+EXACT_QUERIES = 10  # looked at to tell what exactness costs
+EXACT_SECONDS = 1.0  # for all of them
+EXACT_ORDER_WORK = 1e9  # nanoseconds, more or less, for the order of one part
+MAX_SAMPLED_ENTRIES = 200_000  # of a model that is sampled for this by Gibbs chains
+EVIDENCE_SHARE = 0.125  # of the variables of a random query
 MAX_RUNS = 50  # searches of an easy model end at once
 
 
@@ -32,6 +42,88 @@ def model_facts(model: GraphicalModel) -> dict[str, Any]:
     }
 
 
+def exactness_facts(model: GraphicalModel) -> dict[str, Any] | None:
+    """What typical evidence leaves of a query, and what its exact solution costs; from a few, in seconds."""
+    from beacon.exact.plan import BYTES_PER_ENTRY, MAX_ENTRIES  # noqa: PLC0415
+
+    try:
+        evidences, are_sampled = _typical_evidences(model)
+        costs = _exact_costs(model, evidences)
+    except ModelError:  # too large to be searched, and still worth describing
+        return None
+    if not costs:
+        return None
+    entries = [cost.entries for cost in costs]
+    fits = [cost for cost in costs if cost.entries <= MAX_ENTRIES]
+    return {
+        "queries": len(costs),
+        "sampled": are_sampled,
+        "exact_queries": len(fits),
+        "free_variables": int(median(cost.free for cost in costs)),
+        "width": _whole(median(cost.width for cost in costs)),
+        "max_width": _whole(max(cost.width for cost in costs)),
+        "entries": _whole(median(entries)),
+        "max_entries": _whole(max(entries)),
+        "bytes": _whole(BYTES_PER_ENTRY * max(cost.entries for cost in fits)) if fits else None,
+        "milliseconds": 1e3 * median(cost.seconds for cost in fits) if fits else None,
+    }
+
+
+class _ExactCost(NamedTuple):
+    """What the exact solution of one query costs."""
+
+    free: int
+    """Variables that are left to eliminate."""
+    width: float
+    """Infinite, as the entries: nobody has the time to find an order."""
+    entries: float
+    seconds: float
+
+
+def _typical_evidences(model: GraphicalModel) -> tuple[list[dict[int, int]], bool]:
+    """Evidence of a few queries, sampled from the model where that is quick, else random."""
+    from beacon.learn.prospect import sampled_evidences  # noqa: PLC0415
+
+    if child_of_factors(model) is not None or model.num_entries <= MAX_SAMPLED_ENTRIES:
+        return sampled_evidences(model, EXACT_QUERIES), True
+    rng, evidences = np.random.default_rng(0), []
+    for _ in range(EXACT_QUERIES):
+        values = rng.integers(0, model.domain_sizes).tolist()
+        observed = np.flatnonzero(rng.random(model.num_variables) < EVIDENCE_SHARE).tolist()
+        evidences.append({i: values[i] for i in observed})
+    return evidences, False
+
+
+def _exact_costs(model: GraphicalModel, evidences: list[dict[int, int]]) -> list[_ExactCost]:
+    """Those of the queries that there was time for, and that are possible as far as reducing them tells."""
+    from beacon.exact.plan import plan  # noqa: PLC0415
+    from beacon.model.flat import as_fixed, compile_model  # noqa: PLC0415
+    from beacon.reduce.query import reduce_query  # noqa: PLC0415
+    from beacon.runner.known import ENTRIES_PER_SECOND  # noqa: PLC0415
+    from beacon.runner.warm_up import warm_up_long_way  # noqa: PLC0415
+
+    flat = compile_model(model)
+    warm_up_long_way()
+    first, costs = perf_counter(), list[_ExactCost]()
+    for evidence in evidences:
+        began = perf_counter()
+        if began - first > EXACT_SECONDS:
+            break
+        reduced = reduce_query(flat, as_fixed(evidence, flat.num_variables))
+        prospect = plan(reduced, 0, math.inf, EXACT_ORDER_WORK, 1)
+        if not reduced.is_impossible:
+            work = float(prospect.work.sum())
+            costs.append(
+                _ExactCost(
+                    free=len(reduced.members),
+                    width=float(prospect.widths.max(initial=0.0)),
+                    entries=float(prospect.entries.sum()),
+                    seconds=perf_counter() - began + work / ENTRIES_PER_SECOND,
+                )
+            )
+    return costs
+
+
 def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
     """What takes a search to tell: the cost of steps, and whether training on this many queries would pay."""
     from beacon.learn.prospect import prospect_of  # noqa: PLC0415  (numba is slow to import)
@@ -46,6 +138,11 @@ def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
         "seconds_per_1000_steps": seconds_per_1000_steps(model, gls),
         "training": prospect.to_dict() if prospect else None,
     }
+
+
+def _whole(number: float) -> int | None:
+    """A count that may be more than numbers can say; JSON has no infinity."""
+    return int(number) if number < math.inf else None
 
 
 def seconds_per_1000_steps(model: GraphicalModel, strategy: Strategy) -> float | None:
@@ -81,12 +178,29 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("width bound", f"{facts['width_bound']} (upper bound on the treewidth, by min-fill)"),
         ("fingerprint", facts["fingerprint"]),
     ]
+    if facts["exactness"] is not None:
+        rows += _exactness_in_words(facts["exactness"])
     if cost is not None:
         speed = f"{float(f'{1000 / cost:.2g}'):,.0f} steps a second"  # 0.1 s measure no more than two digits
         rows.append(("search cost", f"{1000 * cost:.2g} ms for 1,000 gls+ steps, {speed}"))
     if facts["training"] is not None:
         rows += _training_in_words(facts["training"])
     return rows
+
+
+def _exactness_in_words(exactness: dict[str, Any]) -> list[tuple[str, str]]:
+    """What typical evidence leaves, and what its exact solution costs."""
+    count, exact = exactness["queries"], exactness["exact_queries"]
+    kind = "sampled queries" if exactness["sampled"] else "queries of random evidence"
+    width = "unknown" if exactness["width"] is None else exactness["width"]
+    left = f"{exactness['free_variables']:,} variables, width {width} (medians of {count} {kind})"
+    cost = f"for {exact} of {count} queries"
+    if exact:
+        memory, milliseconds = _size(exactness["bytes"]), f"{exactness['milliseconds']:.2g} ms"
+        cost += f", in about {milliseconds}, with {memory} of tables at most"
+    elif exactness["entries"] is not None:
+        cost += f": the tables would have about 10^{math.log10(exactness['entries']):.0f} entries"
+    return [("evidence leaves", left), ("exact", cost)]
 
 
 def _training_in_words(training: dict[str, Any]) -> list[tuple[str, str]]:

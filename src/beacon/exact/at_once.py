@@ -18,8 +18,7 @@ from beacon.exact.order import PLACES as PLACES_KEPT
 from beacon.exact.order import Room as OrderRoom
 from beacon.exact.plan import MAX_TRIES, order_room
 from beacon.jit import inlined, kernel
-from beacon.model.fixed import Fixed
-from beacon.model.flat import FlatModel, once_per_model
+from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.components import OUT, UNSEEN, find_parts
 from beacon.reduce.condition import condition_factors, number_free_variables
 from beacon.reduce.propagate import Zeros, fix_implied, zeros_of

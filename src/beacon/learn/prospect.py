@@ -10,19 +10,17 @@ from typing import Any
 
 from beacon.errors import BeaconError
 from beacon.learn.teacher import DEFAULT_STEPS
-from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from beacon.query.sampling import GibbsSettings
 from beacon.reduce.propagate import with_implied
-from beacon.runner.runner import num_threads
+from beacon.runner.runner import Query, Runner, num_threads
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime
 from beacon.strategies.auto import Auto
 
 PROBES = 3
 PROBE_SECONDS = 0.5
-SHORT_CHAINS = GibbsSettings(burn_in=20, thin=1, chains=PROBES)  # a look, not an experiment
 SEED = 0
 QUICK_SECONDS = 0.005  # unguided search that is done so soon leaves a guide nothing to do
 # Of the fast guide, on one core: loading torch, and then for each query and (variable, value) pair.
@@ -31,7 +29,7 @@ TRAINING_START, TRAINING_EACH = 3.0, 3e-6
 
 @dataclass(frozen=True)
 class Probe:
-    """One unguided search of a sampled query; times are of the processor, whatever else it has to do."""
+    """A sampled query, solved or searched without a guide; the times are the processor's."""
 
     settled_seconds: float
     """When it last found something better."""
@@ -100,15 +98,15 @@ class Prospect:
 
 
 def prospect_of(model: GraphicalModel, queries: int) -> Prospect | None:
-    """Of training on so many queries, measured in a second or two; None if there is nothing to search."""
+    """Of training on so many queries, measured in a second or two; None if there is nothing to decide."""
+    num_moves = int(model.domain_sizes[model.domain_sizes > 1].sum())
+    if num_moves == 0:
+        return None
     try:
-        flat = compile_model(model)
-        probes = [_probe(flat, evidence) for evidence in _sampled(model)]
+        runner = Runner(model, Auto(), seed=SEED, threads=1)
+        probes = [_probe(runner, evidence) for evidence in sampled_evidences(model, PROBES)]
     except BeaconError:  # too large to be searched, and still worth describing
         return None
-    if not any(probe.settled_steps or not probe.is_proved for probe in probes):
-        return None
-    num_moves = int(model.domain_sizes[model.domain_sizes > 1].sum())
     return summed_up(probes, num_moves, queries, num_threads(None))
 
 
@@ -139,16 +137,19 @@ def _two_digits(number: float) -> str:
     return f"{float(f'{number:.2g}'):,g}"
 
 
-def _sampled(model: GraphicalModel) -> list[dict[int, int]]:
-    """Evidence of a few queries; none where the model cannot be sampled."""
+def sampled_evidences(model: GraphicalModel, count: int) -> list[dict[int, int]]:
+    """Evidence of a few queries, by short chains; one query without any where the model cannot be sampled."""
     try:
-        queries = sample_queries(model, PROBES, SEED, gibbs=SHORT_CHAINS)
+        queries = sample_queries(model, count, SEED, gibbs=GibbsSettings(burn_in=20, thin=1, chains=count))
     except BeaconError:
         return [{}]
     return [queries.evidence(query) for query in range(len(queries))]
 
 
-def _probe(flat: FlatModel, evidence: dict[int, int]) -> Probe:
+def _probe(runner: Runner, evidence: dict[int, int]) -> Probe:
+    knowledge, flat = runner.know(Query(evidence), [MaxRuntime(PROBE_SECONDS)]), runner.flat
+    if knowledge.best is not None:
+        return Probe(knowledge.seconds, 0, True, True, knowledge.seconds)
     search = Search(flat, with_implied(flat, evidence, None), Auto(), seed=SEED)
     began = thread_time()
     reason = search.run(MaxRuntime(PROBE_SECONDS))

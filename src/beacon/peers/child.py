@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from beacon.errors import BeaconError
 
 GRACE_SECONDS = 2.0  # for a child that was asked to finish
+LOOK_SECONDS = 0.05  # between looks at whether it is cancelled
 
 
 class ChildRun(NamedTuple):
@@ -38,13 +40,17 @@ class ChildRun(NamedTuple):
 
 
 def run_child(
-    command: Sequence[str], folder: Path, seconds: float, finish: signal.Signals | None = None
+    command: Sequence[str],
+    folder: Path,
+    seconds: float,
+    finish: signal.Signals | None = None,
+    cancelled: threading.Event | None = None,
 ) -> ChildRun:
     """Run a command in ``folder`` for at most so many seconds of wall-clock time.
 
     Its output goes to a file, so that what a killed child has printed is not lost, and its helpers are
     killed with it. A child that understands the signal ``finish`` is first asked, and given a moment, to come
-    to an end.
+    to an end; one that is ``cancelled`` from another thread is not.
     """
     began = perf_counter()
     printed, complaints = folder / "output.txt", folder / "errors.txt"
@@ -60,16 +66,27 @@ def run_child(
             )
         except OSError as error:
             raise BeaconError(f"cannot run {command[0]}: {(error.strerror or str(error)).lower()}") from None
-        exit_code = _wait(child, seconds, finish)
+        exit_code = _wait(child, seconds, finish, cancelled)
     said = complaints.read_text("utf-8", "replace").split("\n")
     complaint = next((line.strip() for line in reversed(said) if line.strip()), "")
     return ChildRun(printed.read_text("utf-8", "replace"), exit_code, perf_counter() - began, complaint)
 
 
-def _wait(child: subprocess.Popen[bytes], seconds: float, finish: signal.Signals | None) -> int | None:
+def _wait(
+    child: subprocess.Popen[bytes],
+    seconds: float,
+    finish: signal.Signals | None,
+    cancelled: threading.Event | None,
+) -> int | None:
+    end = perf_counter() + seconds
     try:
+        while cancelled is not None and perf_counter() < end:
+            if cancelled.is_set():
+                return None
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return child.wait(min(LOOK_SECONDS, max(0.0, end - perf_counter())))
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return child.wait(seconds)
+            return child.wait(max(0.0, end - perf_counter()))
         if finish is not None:
             child.send_signal(finish)
             return child.wait(GRACE_SECONDS)

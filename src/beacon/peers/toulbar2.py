@@ -12,6 +12,7 @@ import math
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,21 +56,27 @@ class Toulbar2:
             return no_answer(perf_counter() - began, IMPOSSIBLE)
         if not free:
             return checked_answer(model, evidence, values, True, perf_counter() - began)
-        answer, why = _ask(conditioned, seconds)
+        scoped = [
+            (list(factor.scope), factor.log_table.ravel()) for factor in conditioned.factors if factor.scope
+        ]
+        answer, why = ask(problem(conditioned.domain_sizes.tolist(), scoped), seconds)
         if answer is None or answer["values"] is None:
             return no_answer(perf_counter() - began, why)
         values[free] = answer["values"]
         return checked_answer(model, evidence, values, answer["proved"], perf_counter() - began, why)
 
 
-def _ask(model: GraphicalModel, seconds: float) -> tuple[dict[str, Any] | None, str]:
-    """What the child answers, and why it has no answer or no proof."""
+def ask(
+    problem: dict[str, Any], seconds: float, cancelled: threading.Event | None = None
+) -> tuple[dict[str, Any] | None, str]:
+    """What a child process answers, and why it has no answer or no proof."""
     with tempfile.TemporaryDirectory() as name:  # it would read files that lie beside the model's
         folder = Path(name)
-        (folder / "problem.json").write_text(json.dumps(_problem(model)), encoding="ascii")
+        (folder / "problem.json").write_text(json.dumps(problem), encoding="ascii")
         child_limit = math.ceil(seconds) + 1  # of CPU time; ours comes first, but a child may be orphaned
         command = [sys.executable, toulbar2_child.__file__, "problem.json", str(child_limit)]
-        run = run_child(command, folder, seconds, finish=signal.SIGVTALRM)  # how its own timer stops it
+        stops_it = signal.SIGVTALRM  # as its own timer does
+        run = run_child(command, folder, seconds, stops_it, cancelled)
     try:
         answer: dict[str, Any] = json.loads(run.output.splitlines()[-1])
     except (ValueError, IndexError):
@@ -81,27 +88,29 @@ def _ask(model: GraphicalModel, seconds: float) -> tuple[dict[str, Any] | None, 
     return answer, f"time limit of {seconds:g} s"
 
 
-def _problem(model: GraphicalModel) -> dict[str, Any]:
-    """Costs relative to each table's best entry; a zero costs more than any possible assignment."""
-    costs = [factor.log_table.max() - factor.log_table for factor in model.factors if factor.scope]
-    upper_bound = 1.0 + sum(float(table.max(where=np.isfinite(table), initial=0.0)) for table in costs)
-    scopes = [factor.scope for factor in model.factors if factor.scope]
+def problem(
+    sizes: list[int], scoped: list[tuple[list[int], NDArray[np.float64]]], most: float = math.inf
+) -> dict[str, Any]:
+    """Costs relative to each table's best entry; a zero costs more than any possible assignment.
+
+    Only assignments are looked for that cost less than ``most``.
+    """
+    costs = [(scope, table.max() - table) for scope, table in scoped]
+    top = 1.0 + sum(float(table.max(where=np.isfinite(table), initial=0.0)) for _, table in costs)
     return {
-        "sizes": model.domain_sizes.tolist(),
-        "upper_bound": upper_bound,
-        "decimals": _decimals(upper_bound),
-        "functions": [
-            (scope, _capped(table, upper_bound + 1.0)) for scope, table in zip(scopes, costs, strict=True)
-        ],
+        "sizes": sizes,
+        "upper_bound": min(top, most),
+        "decimals": decimals_of(top),
+        "functions": [(scope, _capped(table, top + 1.0)) for scope, table in costs],
     }
 
 
 def _capped(costs: NDArray[np.float64], forbidden: float) -> list[float]:
     """Above the upper bound for certain: tables of more than three variables are rounded down."""
-    capped: list[float] = np.minimum(costs.ravel(), forbidden).tolist()
+    capped: list[float] = np.minimum(costs, forbidden).tolist()
     return capped
 
 
-def _decimals(upper_bound: float) -> int:
+def decimals_of(upper_bound: float) -> int:
     """As many decimals of the costs as fit into its integers."""
     return max(0, min(MAX_DECIMALS, math.floor(math.log10(MAX_COST / upper_bound))))

@@ -143,7 +143,7 @@ class Known:
         gain = score - outcome.score if zeros == outcome.zero_factors else outcome.zero_factors - zeros
         if gain <= tolerance_of(self.solved.reduced.model):
             return replace(outcome, seconds=seconds)
-        trace = _with_event(outcome.trace, outcome.steps, seconds, score, zeros)
+        trace = with_event(outcome.trace, outcome.steps, seconds, score, zeros)
         better = replace(
             outcome, assignment=assignment, score=score, zero_factors=zeros, trace=trace, seconds=seconds
         )
@@ -199,7 +199,8 @@ def _one_event(score: float, seconds: float) -> Trace:
     return Trace(zero, np.array([seconds]), np.array([score]), zero)
 
 
-def _with_event(trace: Trace, step: int, seconds: float, score: float, zeros: int) -> Trace:
+def with_event(trace: Trace, step: int, seconds: float, score: float, zeros: int) -> Trace:
+    """A trace with one improvement more."""
     return Trace(
         np.append(trace.steps, step),
         np.append(trace.seconds, seconds),

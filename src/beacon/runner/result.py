@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.floored import rescore
-from beacon.model.fixed import as_fixed
-from beacon.model.flat import FlatModel
+from beacon.model.flat import FlatModel, as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search, Trace
 

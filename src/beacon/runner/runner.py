@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import check_count
-from beacon.model.flat import FlatModel, compile_model
+from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.result import Outcome
