@@ -34,6 +34,20 @@ PROVABLE_MODELS = (
     "pedigree30",
 )
 
+BIF_MODELS = (
+    "alarm",
+    "andes",
+    "asia",
+    "cancer",
+    "child",
+    "hailfinder",
+    "insurance",
+    "link",
+    "munin1",
+    "pathfinder",
+    "water",
+    "win95pts",
+)
 ALL_MODELS = (
     *PROVABLE_MODELS,
     "grid20x20.f5.wrap",
@@ -64,7 +78,7 @@ def options(description: str | None, models: tuple[str, ...]) -> argparse.Argume
         type=Path,
         default=os.environ.get("BEACON_BENCHMARKS"),
         required="BEACON_BENCHMARKS" not in os.environ,
-        help="folder with paper/NAME.uai.xz (or set BEACON_BENCHMARKS)",
+        help="folder with paper/NAME.uai.xz and bif/NAME.bif.xz (or set BEACON_BENCHMARKS)",
     )
     parser.add_argument("--models", nargs="+", default=list(models))
     parser.add_argument("--queries", type=int, default=20)
@@ -73,7 +87,8 @@ def options(description: str | None, models: tuple[str, ...]) -> argparse.Argume
 
 
 def load(data: Path, name: str, queries: int, seed: int) -> tuple[GraphicalModel, list[dict[int, int]]]:
-    """A model of the paper and sampled queries on it."""
-    model = read_model(data / "paper" / f"{name}.uai.xz")
+    """A model of the paper, or else a Bayesian network in BIF, and sampled queries on it."""
+    file = data / "paper" / f"{name}.uai.xz"
+    model = read_model(file if file.exists() else data / "bif" / f"{name}.bif.xz")
     sampled = sample_queries(model, queries, seed)
     return model, [sampled.evidence(k) for k in range(len(sampled))]

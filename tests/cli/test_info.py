@@ -84,7 +84,7 @@ def test_it_says_what_evidence_leaves_and_what_exactness_costs(sprinkler: Path, 
 
 def test_a_model_that_is_too_wide_is_not_exact(tmp_path: Path) -> None:
     wide = tmp_path / "wide.uai"
-    assert run("generate", "grid", "--rows", "60", "--columns", "60", "-o", wide).code == 0
+    assert run("generate", "grid", "--set", "rows=60", "--set", "columns=60", "-o", wide).code == 0
     exactness = run("info", wide, "--json").json["exactness"]
     assert (exactness["exact_queries"], exactness["bytes"], exactness["milliseconds"]) == (0, None, None)
     assert exactness["width"] > 25

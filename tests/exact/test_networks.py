@@ -52,7 +52,7 @@ def test_a_bound_proves_what_is_too_large_to_eliminate(benchmark_files: Path) ->
     open_queries = 0
     for k in range(3):
         reduced = reduce_query(*flat_query(model, queries.evidence(k)))
-        answer = solve_parts(reduced, plan(reduced))
+        answer = solve_parts(reduced, plan(reduced, max_entries=1 << 16))
         if not answer.is_complete:
             peer = find_peer("toulbar2").solve(model, queries.evidence(k), seconds=20.0)
             prospect = bound(answer)

@@ -57,7 +57,7 @@ class Prover:
         limit = DEFAULT_SECONDS if math.isinf(self.seconds) else self.seconds - outcome.seconds
         reduced = reduce_query(model, as_fixed(evidence, model.num_variables))
         solved = solve_parts(reduced, plan(reduced, max_entries=MAX_ENTRIES), max_entries=MAX_ENTRIES)
-        scoped, left = _left_of(solved)
+        scoped, left = left_of(solved)
         if solved.is_impossible or any(table.max() == -math.inf for _, table in scoped):
             return replace(outcome, is_impossible=True)
         if not left:
@@ -74,7 +74,7 @@ class Prover:
         return _taken(model, solved, left, outcome, answer, why)
 
 
-def _left_of(solved: SolvedParts) -> tuple[Scoped, list[int]]:
+def left_of(solved: SolvedParts) -> tuple[Scoped, list[int]]:
     """The living factors over the variables that are left, numbered anew; and these variables."""
     tables, reduced = solved.tables, solved.reduced
     is_left = np.repeat(~solved.is_solved, np.diff(reduced.part_starts))

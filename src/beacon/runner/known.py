@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from beacon.engine.core import tolerance_of
 from beacon.engine.floored import floored_scores
 from beacon.exact.at_once import Caps
-from beacon.exact.bound import bound
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.model.flat import Fixed, FlatModel, as_fixed
@@ -66,7 +65,7 @@ class Effort(NamedTuple):
     @property
     def caps(self) -> Caps:
         """The same for an elimination that leaves nothing to search."""
-        entries = min(MAX_ENTRIES, 1.5 * self.max_work)  # no table is larger than what it takes to sum it
+        entries = min(float(MAX_ENTRIES), 1.5 * self.max_work)  # no table is larger than what it takes to sum it
         return Caps(entries, self.max_work, min(MAX_WORK, 1e9 * OVERHEAD_SHARE * self.seconds))
 
     def pays_to_reduce(self, model: FlatModel) -> bool:
@@ -116,6 +115,8 @@ class Known:
         if self.is_impossible:
             return self
         seconds = min(MAX_BOUND_SECONDS, OVERHEAD_SHARE * effort.seconds)
+        from beacon.exact.bound import bound  # noqa: PLC0415 - most queries are solved without
+
         began, entries = perf_counter(), int(self.solved.tables.counts[2])
         if effort.is_timed and BOUND_SECONDS * entries > seconds:
             return self

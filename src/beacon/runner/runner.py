@@ -33,7 +33,7 @@ from beacon.strategies.strategy import Strategy, make_strategy
 if TYPE_CHECKING:
     from beacon.guided.guidance import Guidance, GuideUse
     from beacon.guided.guide import Guide
-    from beacon.runner.known import Known
+    from beacon.runner.known import Effort, Known
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -156,11 +156,9 @@ class Runner:
             return proved(*knowledge.best, self.strategy.name, began, spent_seconds)
         if self.knows:
             began += warm_up_search(self.strategy)
-        known = knowledge.rest
-        if known is not None:
-            from beacon.runner.known import Effort  # noqa: PLC0415
-
-            known = known.bounded(Effort.within(stops[0].seconds))
+        known, effort = knowledge.rest, self._effort(stops)
+        if known is not None and effort is not None:
+            known = known.bounded(effort)
         search = self._new_search(query, known, seed)
         setup_seconds = perf_counter() - began
         search.charge(setup_seconds)
@@ -171,25 +169,49 @@ class Runner:
         outcome = Outcome.of(search, reason, setup_seconds)
         return outcome if known is None else known.completed(outcome)
 
-    def know(self, query: Query, stops: Sequence[Stop], seed: int | None = None) -> Knowledge:
-        """What a part of the first time limit can tell before any search; nothing where none is wanted."""
-        if not self.knows:
-            return Knowledge()
-        from beacon.exact.at_once import at_once  # noqa: PLC0415 - most strategies know nothing
-        from beacon.runner.known import Effort, know  # noqa: PLC0415
+    def know(
+        self,
+        query: Query,
+        stops: Sequence[Stop],
+        seed: int | None = None,
+        so_far: Knowledge | None = None,
+    ) -> Knowledge:
+        """What a part of the first time limit can tell before any search; nothing where none is wanted.
 
-        effort = Effort.within(stops[0].seconds)
-        if not effort.pays_to_reduce(self.flat):
+        ``so_far`` is what :meth:`know_at_once` has told.
+        """
+        so_far = so_far or self.know_at_once(query, stops, seed)
+        effort = self._effort(stops)
+        if so_far.best is not None or effort is None:
+            return so_far
+        from beacon.runner.known import know  # noqa: PLC0415
+
+        warm_up_long_way()
+        began = perf_counter() - so_far.seconds
+        known = know(self.flat, query.evidence, effort, self.seed if seed is None else seed)
+        solved = (known.solved.complete(), known.solved.score) if known.is_optimum else None
+        return Knowledge(solved, known, perf_counter() - began)
+
+    def know_at_once(self, query: Query, stops: Sequence[Stop], seed: int | None = None) -> Knowledge:
+        """The optimum, where one quick call finds it."""
+        effort = self._effort(stops)
+        if effort is None:
             return Knowledge()
+        from beacon.exact.at_once import at_once  # noqa: PLC0415
+
         began, seed = perf_counter(), self.seed if seed is None else seed
         given = as_fixed(query.evidence, self.flat.num_variables)
         best = at_once(self.flat).answer(self.flat, given, seed, effort.caps)
-        if best is not None:
-            return Knowledge(best, None, perf_counter() - began)
-        began += warm_up_long_way()
-        known = know(self.flat, given, effort, seed)
-        solved = (known.solved.complete(), known.solved.score) if known.is_optimum else None
-        return Knowledge(solved, known, perf_counter() - began)
+        return Knowledge(best, seconds=perf_counter() - began)
+
+    def _effort(self, stops: Sequence[Stop]) -> Effort | None:
+        """What may be spent on knowing; None: nothing."""
+        if not self.knows:
+            return None
+        from beacon.runner.known import Effort  # noqa: PLC0415 - most strategies know nothing
+
+        effort = Effort.within(stops[0].seconds)
+        return effort if effort.pays_to_reduce(self.flat) else None
 
     def _new_search(self, query: Query, known: Known | None, seed: int) -> Search:
         held = None if query.yields else query.start
@@ -220,11 +242,17 @@ class _Job(Generic[T]):
 
     def each_alone(self) -> Iterator[tuple[int, T]]:
         """Each search by itself, as many at once as there are threads."""
+        runner, first = self.runner, self._know_the_only_one()
+        if first is not None and first.best is not None:
+            yield 0, self.finish(0, runner.outcome(self.queries[0], self.stops, knowledge=first))
+            return
 
         def work(k: int) -> T:
-            return self.finish(k, self.runner.outcome(self.queries[k], self.stops, **self._options))
+            query, is_over = self.queries[k], self.cancelled.is_set()
+            knowledge = None if first is None or is_over else runner.know(query, self.stops, so_far=first)
+            return self.finish(k, runner.outcome(query, self.stops, knowledge=knowledge, **self._options))
 
-        return self._in_threads(work, len(self.queries))
+        yield from self._in_threads(work, len(self.queries))
 
     def scored_once(self) -> Iterator[tuple[int, T]]:
         """Ask the guide about a batch of queries at once; after that each search is on its own.
@@ -240,6 +268,18 @@ class _Job(Generic[T]):
             some = self.queries[first : first + self.runner.batch_size]
             for k, outcome in enumerate(self._outcomes_in_step(some), first):
                 yield k, self.finish(k, outcome)
+
+    def _know_the_only_one(self) -> Knowledge | None:
+        """Of a single query: to start a thread takes longer than most answers. None: of no use here."""
+        if len(self.queries) != 1 or self.cancelled.is_set():
+            return None
+        try:
+            return self.runner.know_at_once(self.queries[0], self.stops)
+        except KeyboardInterrupt:
+            if not self.keeps_all:
+                raise
+            self.cancelled.set()
+            return None
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -267,7 +307,8 @@ class _Job(Generic[T]):
             is_over = self.cancelled.is_set()
             return Knowledge() if is_over else runner.know(self.queries[numbers[k]], self.stops)
 
-        for k, knowledge in self._in_threads(know, len(numbers)):
+        known = self._in_threads(know, len(numbers)) if runner.knows else ((k, Knowledge()) for k in numbers)
+        for k, knowledge in known:
             number = numbers[k]
             if knowledge.best is None:
                 left[number] = knowledge
