@@ -1,4 +1,4 @@
-"""Scores of assignments, from the model's tables alone."""
+"""Scores of assignments that no search has been set up for."""
 
 from __future__ import annotations
 
@@ -30,27 +30,3 @@ def _score(
                 entry += rows[row, model.scopes[place, 0]] * model.scopes[place, 1]
             scores[row] += model.log_table[entry]
             zeros[row] += (model.log_table[entry] == model.log_zero) * 1
-
-
-@kernel
-def rescore(model: FlatModel, assignment: NDArray[np.int64], figures: NDArray[np.float64]) -> None:
-    """Floored score, zero factors and largest log-potential (zeros apart) of an assignment.
-
-    The sum is as good as rounded once: what each addition rounds off is added up, too. Cost: the links of the
-    model.
-    """
-    total, rounded_off, zeros, largest = 0.0, 0.0, 0, 0.0
-    for factor in range(len(model.table_starts) - 1):
-        entry = model.table_starts[factor]
-        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            entry += assignment[model.scopes[place, 0]] * model.scopes[place, 1]
-        term = model.log_table[entry]
-        if term == model.log_zero:
-            zeros += 1
-        else:
-            largest = max(largest, abs(term))
-        new = total + term
-        share = new - total
-        rounded_off += (total - (new - share)) + (term - share)
-        total = new
-    figures[0], figures[1], figures[2] = total + rounded_off, zeros, largest

@@ -202,6 +202,11 @@ class Evaluation:
         rows = [self.final_scores(network, method) for method in self.methods]
         return best_known(np.concatenate(rows))
 
+    def is_proved(self, network: str) -> Floats:
+        """[queries] 1 where some run has proved its answer optimal, so that the best known is the optimum."""
+        proved = {record.query for record in self.records if record.network == network and record.proved}
+        return np.array([float(query in proved) for query in self.queries(network)])
+
     def times_to_target(self, network: str, method: str, percent: float, kind: Kind) -> Floats:
         """[seeds, queries] steps or seconds until within ``percent`` of the best known; inf: never."""
         targets = dict(zip(self.queries(network), self.best(network).tolist(), strict=True))

@@ -65,7 +65,7 @@ class Effort(NamedTuple):
     @property
     def caps(self) -> Caps:
         """The same for an elimination that leaves nothing to search."""
-        entries = min(float(MAX_ENTRIES), 1.5 * self.max_work)  # no table is larger than what it takes to sum it
+        entries = min(float(MAX_ENTRIES), 1.5 * self.max_work)  # summing a table takes its entries, or more
         return Caps(entries, self.max_work, min(MAX_WORK, 1e9 * OVERHEAD_SHARE * self.seconds))
 
     def pays_to_reduce(self, model: FlatModel) -> bool:

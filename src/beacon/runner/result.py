@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.floored import rescore
+from beacon.engine.core import rescore
 from beacon.model.flat import FlatModel, as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search, Trace
@@ -102,7 +102,7 @@ class Result:
     is met, a bound on the floored score."""
     proof: str | None = None
     """How the assignment is proved optimal: ``"elimination"``, ``"bound"`` (its score meets the upper
-    bound), or None: it is not."""
+    bound), ``"toulbar2"``, or None: it is not."""
     is_impossible: bool = False
     """Is it proved that every assignment has probability zero, whatever the values?"""
     total_seconds: float = 0.0

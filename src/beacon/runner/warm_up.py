@@ -100,7 +100,7 @@ def warm_up_scoring() -> None:
 @cache
 def _warm_up_rescoring() -> None:
     """The same for the check of every result."""
-    from beacon.engine.floored import rescore  # noqa: PLC0415
+    from beacon.engine.core import rescore  # noqa: PLC0415
 
     rescore(_small_model(), np.zeros(3, dtype=np.int64), np.empty(3))
 
