@@ -40,7 +40,7 @@ def networks_table(results: Evaluation) -> Table:
     )
     note = (
         "“log zero” is what a zero potential counts in floored scores; all scores here are floored. Where "
-        "some method has proved its answer optimal, gaps are to the optimum; elsewhere to the best that was found."
+        "some method has proved its answer optimal, gaps are to the optimum; elsewhere to the best known."
     )
     return Table("networks", "Networks", columns, tuple(rows), note, num_labels=2)
 
