@@ -228,6 +228,29 @@ def test_a_guide_is_asked_about_all_queries_at_once_and_no_more_often_than_need_
     assert guide.asked == asked
 
 
+def test_a_guide_is_not_asked_about_what_elimination_answers() -> None:
+    guide, wide = CountingGuide(GRID), ising_grid(40, 40, seed=1)
+    results = solve_many(GRID, QUERIES, guide=guide, use=GuideUse(), strategy="auto", stop=MaxSteps(50))
+    assert {result.proof for result in results} == {"elimination"}
+    assert guide.asked == []
+    guide = CountingGuide(wide)
+    mixed: list[dict[int, int]] = [{}, dict.fromkeys(range(1590), 0), {}]  # the second is nearly decided
+    results = solve_many(wide, mixed, guide=guide, use=GuideUse(), strategy="auto", stop=MaxSteps(50))
+    assert [result.proof for result in results] == [None, "elimination", None]
+    assert guide.asked == [2]
+
+
+def test_batches_of_guided_queries_keep_their_numbers() -> None:
+    whole, cut = (
+        dict(runner.run([Query(e) for e in QUERIES], [MaxSteps(30)], lambda _, outcome: outcome.score))
+        for runner in (
+            Runner(GRID, "gls+", CountingGuide(GRID), GuideUse(), batch_size=size)  # type: ignore[arg-type]
+            for size in (5, 2)
+        )
+    )
+    assert whole == cut
+
+
 def test_a_guide_of_the_evidence_alone_is_asked_once_whatever_the_refresh() -> None:
     guide = FastGuide(GRID, random_weights(GRID))
     every, once = (run(runner_of(GuideUse("random", 0.5, refresh=r), guide), MaxSteps(100)) for r in (3, 0))

@@ -301,14 +301,14 @@ class _Job(Generic[T]):
 
     def _known_or_scored(self, numbers: Sequence[int]) -> Iterator[tuple[int, T]]:
         """Answer what elimination can; the guide is asked about the rest."""
-        runner, left = self.runner, dict[int, Knowledge]()
+        runner = self.runner
+        left = dict[int, Knowledge]() if runner.knows else dict.fromkeys(numbers, Knowledge())
 
         def know(k: int) -> Knowledge:
             is_over = self.cancelled.is_set()
             return Knowledge() if is_over else runner.know(self.queries[numbers[k]], self.stops)
 
-        known = self._in_threads(know, len(numbers)) if runner.knows else ((k, Knowledge()) for k in numbers)
-        for k, knowledge in known:
+        for k, knowledge in self._in_threads(know, len(numbers) if runner.knows else 0):
             number = numbers[k]
             if knowledge.best is None:
                 left[number] = knowledge
