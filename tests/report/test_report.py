@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.metrics import win_percentage
