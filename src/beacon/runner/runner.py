@@ -308,7 +308,7 @@ class _Job(Generic[T]):
             is_over = self.cancelled.is_set()
             return Knowledge() if is_over else runner.know(self.queries[numbers[k]], self.stops)
 
-        for k, knowledge in self._in_threads(know, len(numbers) if runner.knows else 0):
+        for k, knowledge in self._in_threads(know, len(numbers)) if runner.knows else ():
             number = numbers[k]
             if knowledge.best is None:
                 left[number] = knowledge
