@@ -52,7 +52,7 @@ from beacon.strategies.tree.state import TreeState
 from beacon.solver import solve
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.strategy import make_strategy
-from beacon.runner.warm_up import warm_up_exact, warm_up_guided, warm_up_search
+from beacon.runner.warm_up import warm_up_exact, warm_up_guided, warm_up_long_way, warm_up_search
 
 def loaded():
     modules = [module for name, module in sys.modules.items() if name.startswith("beacon.")]
@@ -62,6 +62,7 @@ def loaded():
 name, _, guided = sys.argv[1].partition(" ")
 model = random_bayes_net(60, seed=1)
 warm_up_exact()
+warm_up_long_way()
 warm_up_search(make_strategy(name))
 if guided:
     warm_up_guided(name)
