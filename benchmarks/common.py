@@ -33,6 +33,7 @@ PROVABLE_MODELS = (
     "pedigree18",
     "pedigree30",
 )
+GRIDS = ("grid20x20.f5.wrap", "grid40x40.f10", "grid40x40.f15.wrap", "grid80x80.f10")
 
 BIF_MODELS = (
     "alarm",
@@ -50,10 +51,7 @@ BIF_MODELS = (
 )
 ALL_MODELS = (
     *PROVABLE_MODELS,
-    "grid20x20.f5.wrap",
-    "grid40x40.f10",
-    "grid40x40.f15.wrap",
-    "grid80x80.f10",
+    *GRIDS,
     "1405.wcsp",
     "1407.wcsp",
     "le450_5a_2.wcsp",

@@ -5,12 +5,16 @@ milliseconds of propagating, ordering and eliminating. toulbar2 gets the reduced
 its Solve call alone. Every side uses one thread. What is proved, and how much of it within 100 ms, is counted
 with ``beacon.solve``, one second a query; answers a second with ``beacon.solve_many``, two threads and a
 thousand queries, after a first look at the model. ``--output`` writes the table of docs/exactness.md.
+
+With ``--grids`` instead: what the default strategy proves in ``--seconds`` where elimination alone cannot,
+and the gaps that it leaves.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -19,7 +23,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from common import BIF_MODELS, PROVABLE_MODELS, load, options
+from common import BIF_MODELS, GRIDS, PROVABLE_MODELS, load, options
 from numpy.typing import NDArray
 
 import beacon
@@ -39,6 +43,9 @@ REPEATS = 3  # of each query and side; the mean counts
 NUM_MANY = 1000  # queries that answers a second are measured with
 COLUMNS = ("network", "queries", "proved", "within_100_ms", "ms", "yardstick_ms", "ratio",
            "plan_and_eliminate_ms", "toulbar2_ms", "per_second_on_two_threads")  # fmt: skip
+
+GRID_COLUMNS = ("network", "queries", "seconds", "proved", "median_seconds_to_proof", "mean_gap_percent",
+                "largest_gap_percent")  # fmt: skip
 
 CHILD = """
 import json, os, sys, time, pytoulbar2
@@ -134,23 +141,48 @@ def row(
     return dict(zip(COLUMNS, values, strict=True))
 
 
+def grid_row(
+    name: str, model: GraphicalModel, queries: list[dict[int, int]], seconds: float
+) -> dict[str, object]:
+    """What is proved about one network's queries within a time limit each."""
+    beacon.solve(model, queries[0], stop=beacon.MaxRuntime(0.1))  # compiles
+    results = [beacon.solve(model, evidence, stop=beacon.MaxRuntime(seconds)) for evidence in queries]
+    gaps = [100 * (math.inf if r.gap is None else r.gap) / abs(r.log_score) for r in results]
+    times = [result.seconds for result in results if result.is_optimal]
+    median = f"{statistics.median(times):.2f}" if times else ""
+    shown = (f"{statistics.fmean(gaps):.4f}", f"{max(gaps):.4f}")
+    values = (name, len(queries), f"{seconds:g}", len(times), median, *shown)
+    return dict(zip(GRID_COLUMNS, values, strict=True))
+
+
 def main() -> None:
-    parser = options(__doc__, (*PROVABLE_MODELS, *BIF_MODELS))
-    parser.set_defaults(queries=100)
-    parser.add_argument("--program", type=Path, required=True, help="the compiled yardstick")
+    parser = options(__doc__, ())
+    parser.set_defaults(queries=None)
+    parser.add_argument("--program", type=Path, help="the compiled yardstick")
     parser.add_argument("--peer-queries", type=int, default=10, help="queries that toulbar2 gets")
+    parser.add_argument("--grids", action="store_true", help="gaps and proofs beside a search")
+    parser.add_argument("--seconds", type=float, default=10.0, help="time limit of each query with --grids")
     parser.add_argument("--output", type=Path, help="CSV file for the table")
     arguments = parser.parse_args()
-    rows = []
-    print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
-    for name in arguments.models:
-        model, many = load(arguments.data, name, max(NUM_MANY, arguments.queries), arguments.seed)
-        queries, program = many[: arguments.queries], arguments.program.resolve()
-        rows.append(row(name, model, queries, many, program, arguments.peer_queries))
+    if arguments.program is None and not arguments.grids:
+        parser.error("--program is needed, unless --grids is given")
+    count = arguments.queries or (20 if arguments.grids else 100)
+    rows: list[dict[str, object]] = []
+    columns = GRID_COLUMNS if arguments.grids else COLUMNS
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
+    for name in arguments.models or (GRIDS if arguments.grids else (*PROVABLE_MODELS, *BIF_MODELS)):
+        model, many = load(
+            arguments.data, name, count if arguments.grids else max(NUM_MANY, count), arguments.seed
+        )
+        if arguments.grids:
+            rows.append(grid_row(name, model, many, arguments.seconds))
+        else:
+            program = arguments.program.resolve()
+            rows.append(row(name, model, many[:count], many, program, arguments.peer_queries))
         print(f"| {' | '.join(str(value) for value in rows[-1].values())} |", flush=True)
         if arguments.output:
             with arguments.output.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+                writer = csv.DictWriter(file, columns, lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
 

@@ -86,6 +86,96 @@ def test_a_bound_one_unit_in_the_last_place_lower_than_the_optimum_would_be_caug
     assert Fraction(math.nextafter(0.7, -math.inf)) < exact_optimum(model) <= Fraction(0.7)
 
 
+def exact_scores(model: GraphicalModel) -> list[Fraction]:
+    """The scores of all assignments in exact arithmetic, best first."""
+    entries = [
+        [log_potential(model, f, values) for f in range(model.num_factors)]
+        for values in assignments(model, {})
+    ]
+    return sorted((sum(map(Fraction, row), Fraction(0)) for row in entries), reverse=True)
+
+
+@pytest.mark.parametrize("max_work", [0.0, 1e6])
+def test_a_bound_that_rules_values_out_is_never_below_the_optimum_in_exact_arithmetic(
+    max_work: float,
+) -> None:
+    num_proved = 0
+    for seed in range(60):
+        model = clique(np.random.default_rng(seed))
+        scores = exact_scores(model)
+        for known in scores[:3]:
+            prospect = bound(unsolved(model, {}), max_work=max_work)
+            for _ in range(30):
+                prospect.run(passes=1, best=float(known))
+                assert Fraction(prospect.upper_bound) >= scores[0]
+            if prospect.proves(float(known)):
+                assert scores[0] - known <= Fraction(1e-9)
+                num_proved += 1
+    assert num_proved >= 30
+
+
+def test_a_gap_without_room_for_rounding_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bound_module, "DRIFT", -1e13)  # as if the gap were smaller than it is
+    with pytest.raises(AssertionError):
+        test_a_bound_that_rules_values_out_is_never_below_the_optimum_in_exact_arithmetic(0.0)
+
+
+def knots(rng: np.random.Generator, zeros: float) -> tuple[GraphicalModel, dict[int, int]]:
+    """One or two cliques of mixed domains, single values included, so dense that reducing leaves much."""
+    tables, sizes = [], []
+    for _ in range(rng.integers(1, 3)):
+        first, count = len(sizes), int(rng.integers(4, 6))
+        sizes += rng.choice([1, 2, 2, 3, 4], count).tolist()
+        for arity, share in ((1, 0.5), (2, 1.0), (3, 0.2)):
+            for scope in itertools.combinations(range(first, first + count), arity):
+                if rng.random() < share:
+                    table = rng.normal(0, 2, [sizes[i] for i in scope])
+                    tables.append((scope, np.where(rng.random(table.shape) < zeros, -np.inf, table)))
+    evidence = {0: int(rng.integers(sizes[0]))} if rng.random() < 0.3 else {}
+    return GraphicalModel.from_tables(sizes, tables), evidence
+
+
+@pytest.mark.parametrize("max_work", [0.0, 100.0, 1e6])
+@pytest.mark.parametrize("zeros", [0.0, 0.1, 0.3, 0.5])
+def test_no_better_assignment_is_ruled_out(zeros: float, max_work: float) -> None:
+    """Whatever score is known: all assignments that are better keep their values, and the bound is right."""
+    rng, num_removed, num_proved = np.random.default_rng(0), 0, 0
+    for _ in range(250):
+        model, evidence = knots(rng, zeros)
+        joint, flat = joint_table(model, evidence), flat_query(model, evidence)[0]
+        scores = np.unique(joint[np.isfinite(joint)])
+        best = float(joint.max())
+        for known in [
+            -math.inf,
+            *scores[-1:].tolist(),
+            *rng.choice(scores[-9:], min(len(scores), 2)).tolist(),
+        ]:
+            prospect = bound(unsolved(model, evidence), max_work=max_work)
+            prospect.run(passes=200, best=known)
+            assert prospect.upper_bound >= best or is_close(prospect.upper_bound, best)
+            assert not prospect.proves(known) or is_close(known, best)
+            num_proved += prospect.proves(known)
+            removed = np.flatnonzero(prospect.removed)
+            owners = np.repeat(np.arange(model.num_variables), model.domain_sizes)[removed]
+            for variable, value in zip(owners, removed - flat.move_starts[owners], strict=True):
+                assert variable in evidence or joint.take(value, axis=variable).max() <= known + 1e-9
+            num_removed += len(removed)
+            if prospect.solved.is_complete and best > known + 1e-9:
+                assert is_close(model.log_score(prospect.decoded()), best)
+    assert min(num_removed, num_proved) > 50 or zeros == 0.5  # most of these are decided by their zeros
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ruling_out_and_elimination_prove_what_messages_alone_do_not(seed: int) -> None:
+    model = ising_grid(9, 9, wrap=True, seed=seed)
+    best = solved(model).score
+    prospect = bound(unsolved(model, {}), max_entries=200_000, max_work=1e6)
+    prospect.run(passes=4000, best=best - 0.5)
+    assert prospect.solved.is_complete
+    assert is_close(model.log_score(prospect.decoded()), best)
+    assert 0 <= prospect.upper_bound - best < 1e-6
+
+
 @pytest.mark.parametrize("seed", range(50))
 def test_sums_are_rounded_outward_and_hardly_more_than_needed(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -31,6 +31,15 @@ def pyplot() -> Any:
     plt.close("all")
 
 
+def test_a_trace_with_bounds_has_a_band_up_to_them(pyplot: Any) -> None:
+    plain, bounded = beacon.plot_trace(TRACE), beacon.plot_trace(TRACE.with_bounds([(0.05, 4.0), (0.2, 1.0)]))
+    assert (len(plain.lines), len(plain.collections)) == (1, 0)
+    assert (len(bounded.lines), len(bounded.collections)) == (2, 1)
+    assert bounded.lines[1].get_ydata().tolist() == [4.0, 4.0, 1.0]
+    corners = bounded.collections[0].get_paths()[0].vertices
+    assert (corners[:, 1].min(), corners[:, 1].max()) == (-9.0, 4.0)
+
+
 def test_every_public_plot_is_tested() -> None:
     assert set(DRAWN) == {name for name in beacon.__all__ if name.startswith("plot_")}
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
 
+from beacon.engine.incumbent import RUNNING
 from beacon.errors import UsageError
 from beacon.evaluation.method import Budget, Query
 from beacon.evaluation.methods import EngineMethod
+from beacon.exact.bound import Bound
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner import known
+from beacon.runner import beside, known
+from beacon.runner.beside import Beside
 from beacon.runner.known import Effort, know
 from beacon.runner.result import Result
 from beacon.runner.stop import MaxGap, MaxRuntime, MaxSteps, TargetScore
@@ -22,6 +26,7 @@ from beacon.solver import solve, solve_many
 from beacon.strategies.auto import Auto
 from tests.evaluation.helpers import network_of
 from tests.exact.small_models import KINDS, is_close, optimum, small_queries
+from tests.exact.test_bound import knots
 from tests.exact.test_solve import several_grids
 
 COUNT = 40
@@ -129,9 +134,11 @@ def test_a_search_that_meets_the_bound_is_proved(monkeypatch: pytest.MonkeyPatch
 def test_impossible_evidence_is_said_to_be() -> None:
     differ = [((i, j), np.where(np.eye(2) > 0, -np.inf, 0.0)) for i, j in [(0, 1), (1, 2), (0, 2)]]
     triangle = GraphicalModel.from_tables([2, 2, 2], differ)  # no two colours are enough
-    result = solve(triangle, stop=MaxSteps(100))
+    result = solve(triangle, stop=MaxRuntime(60.0))
     assert result.is_impossible
-    assert (result.zero_factors, result.is_optimal, result.upper_bound, result.gap) == (1, False, None, None)
+    assert (result.stop, result.zero_factors) == ("impossible", 1)
+    assert (result.is_optimal, result.upper_bound, result.gap) == (False, None, None)
+    assert result.seconds < 10
     assert "proved impossible" in result.summary()
     assert result.to_dict()["impossible"] is True
     assert not solve(triangle, strategy="gls+", stop=MaxSteps(100)).is_impossible
@@ -174,7 +181,8 @@ def test_results_by_steps_do_not_depend_on_threads_or_order() -> None:
 
 def test_the_search_stops_within_the_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
-    monkeypatch.setattr(known, "MAX_PASSES", 4)  # a loose bound
+    monkeypatch.setattr(beside, "MAX_PASSES", 4)
+    monkeypatch.setattr(beside, "MIN_PASSES", 4)  # a loose bound
     grid = ising_grid(6, 6)
     widest = solve(grid, stop=MaxSteps(5_000)).gap
     assert widest is not None
@@ -248,3 +256,82 @@ def test_references_and_runs_of_an_evaluation_are_marked_as_proved() -> None:
         ((_, run),) = method.run(network, asked, Budget(steps=(50,)), seed=0, threads=1)
         assert run.proved == propagate
         assert (run.steps == 0) == propagate
+
+
+@pytest.fixture
+def _eager_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is eliminated before the search, and the bound has half of the time from the beginning."""
+    monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
+    monkeypatch.setattr(beside, "FIRST_SHARE", 0.5)
+
+
+@pytest.mark.usefixtures("_eager_bound")
+@pytest.mark.parametrize("zeros", [0.0, 0.1, 0.3, 0.5])
+def test_claims_beside_a_search_are_true(zeros: float) -> None:
+    rng, num_proved = np.random.default_rng(1), 0
+    for _ in range(60):
+        model, evidence = knots(rng, zeros)
+        result, best = solve(model, evidence, stop=MaxRuntime(0.02)), optimum(model, evidence)
+        check_claims(result, best)
+        assert (np.diff(result.trace.bounds) < 0).all()
+        num_proved += result.is_optimal or result.is_impossible
+    assert num_proved >= 30
+
+
+@pytest.mark.usefixtures("_eager_bound")
+def test_the_bound_ends_a_search_that_has_found_the_optimum() -> None:
+    grid = ising_grid(9, 9, wrap=True, seed=3)
+    result = solve(grid, stop=MaxRuntime(60.0))
+    assert (result.stop, result.proof, result.gap) == ("optimal", "bound", 0.0)
+    assert result.seconds < 30
+    trace = result.trace
+    assert len(trace.bounds) == len(trace.bound_seconds) > 1
+    assert (np.diff(trace.bound_seconds) > 0).all()
+    assert (np.diff(trace.bounds) < 0).all()
+    assert trace.bound_after(0.0) == math.inf
+    assert trace.bound_after(result.seconds) == trace.bounds[-1]
+    assert trace.bounds[-1] - result.log_score < 1e-6
+    check_claims(result, solve(grid, stop=MaxSteps(3_000), strategy=Auto(exact=False)).log_score)
+
+
+@pytest.mark.usefixtures("_eager_bound")
+def test_a_gap_is_met_while_the_bound_falls() -> None:
+    grid = ising_grid(30, 30, seed=3)
+    result = solve(grid, stop=MaxRuntime(60.0) | MaxGap(40.0))
+    assert result.stop in {"gap", "optimal"}
+    assert result.gap is not None
+    assert result.gap <= 40.0
+    assert result.seconds < 30
+    assert result.trace.bounds[0] - result.trace.scores[-1] > 40.0  # not met at the first bound
+
+
+@pytest.mark.usefixtures("_eager_bound")
+def test_what_the_bound_decodes_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the search finds nothing, the answer is the bound's."""
+    monkeypatch.setattr(Auto, "advance", lambda *arguments: _spend_time())
+    grid = ising_grid(9, 9, wrap=True, seed=3)
+    result = solve(grid, start=[0] * 81, stop=MaxRuntime(3.0))
+    assert result.log_score > grid.log_score([0] * 81)
+    assert result.trace.scores[-1] == pytest.approx(result.log_score)
+    check_claims(
+        result, solve(grid, stop=MaxRuntime(60.0)).log_score if result.is_optimal else result.log_score
+    )
+
+
+def _spend_time() -> int:
+    time.sleep(0.005)
+    return RUNNING
+
+
+def test_a_bound_that_does_not_move_has_a_small_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
+    flat = compile_model(several_grids([9]))
+    found = Beside(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
+    bound = Bound(found.known.solved)
+    found.score = 0.0
+    for gap, share in [(100.0, 0.05), (99.0, 0.0275), (20.0, 0.12), (20.0, 0.06), (20.0, 0.03), (20.0, 0.02)]:
+        bound.upper_bound = gap
+        if gap < 100.0:
+            found._share_anew(bound)
+        found._gap = gap
+        assert found._share == pytest.approx(share, rel=0.1)

@@ -134,7 +134,7 @@ def test_a_target_counts_only_assignments_without_zero_factors() -> None:
     model = GraphicalModel.from_tables(
         [2, 2], [((0,), [-math.inf] * 2), ((0, 1), [0, -1, -1, 0]), ((0, 1), [-1, 0, 0, -1])]
     )
-    result = solve(model, stop=MaxSteps(50) | TargetScore(-1e6))
+    result = solve(model, strategy="gls+", stop=MaxSteps(50) | TargetScore(-1e6))
     assert result.stop == "steps"
     assert result.zero_factors == 1
 

@@ -11,7 +11,7 @@ from beacon.exact.bound_value import add_factors, add_messages, sum_outward, top
 from beacon.exact.clusters import Clusters
 from beacon.exact.decode import decode
 from beacon.exact.relax import relax
-from beacon.exact.relaxation import BACKWARD, FORWARD, pass_messages
+from beacon.exact.relaxation import BACKWARD, FORWARD, mark_living, pass_messages
 from beacon.exact.slack import reduction_slack
 from beacon.exact.solve import SolvedParts
 from beacon.reduce.tables import MAX_AXES
@@ -37,10 +37,10 @@ class Level:
         """Was the last pass a forward one?"""
         return self.num_passes % 2 == 1
 
-    def run(self, passes: int) -> None:
-        """Pass messages forward and back in turn."""
+    def run(self, passes: int, gap: float = math.inf) -> None:
+        """Pass messages forward and back in turn; values that cost more than ``gap`` are out from then on."""
         for _ in range(passes):
-            pass_messages(self.relaxation, BACKWARD if self.is_last_forward else FORWARD)
+            pass_messages(self.relaxation, BACKWARD if self.is_last_forward else FORWARD, gap)
             self.num_passes += 1
 
     def value(self) -> float:
@@ -62,6 +62,13 @@ class Level:
             self.last_value = sum_outward(terms, slacks)
             self.last_slack = self.last_value - float(terms.sum())
         return self.last_value
+
+    def living(self) -> NDArray[np.bool_]:
+        """[values] those of the query's variables that passes with a gap have not ruled out."""
+        tables = self.solved.tables
+        is_living = np.ones(int(tables.unary_starts[-1]), dtype=np.bool_)
+        mark_living(self.relaxation, self.scopes, tables.unary_starts, is_living, is_living.copy())
+        return is_living
 
     def decoded(self) -> NDArray[np.int32]:
         """The assignment whose values the clusters like best, one after the other."""

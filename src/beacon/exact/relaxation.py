@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.subtables import Subtables, add_small, keep_largest
+from beacon.exact.subtables import Scopes, Subtables, add_small, keep_largest
 from beacon.jit import inlined, kernel
 
 CLUSTER, SEPARATOR = 0, 1  # columns of ``links.pairs``
@@ -92,7 +92,20 @@ def _give_back(relaxation: Relaxation, link: int, size: int, at: int, share: flo
 
 
 @inlined
-def _visit(relaxation: Relaxation, separator: int, direction: int) -> None:
+def _rule_out(relaxation: Relaxation, start: int, size: int, gap: float) -> None:
+    """Give up the values of a separator that are impossible or more than ``gap`` below its best one."""
+    least = -np.inf
+    for value in range(size):
+        least = max(least, relaxation.sums[value])
+    least -= gap
+    for value in range(size):
+        if relaxation.sums[value] == -np.inf or relaxation.sums[value] < least:
+            relaxation.sums[value] = -np.inf
+            relaxation.values[start + value] = -np.inf
+
+
+@inlined
+def _visit(relaxation: Relaxation, separator: int, direction: int, gap: float) -> None:
     """Gather what the clusters of a separator say and hand it on to those ahead."""
     start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
     first, last = relaxation.link_starts[separator], relaxation.link_starts[separator + 1]
@@ -106,9 +119,7 @@ def _visit(relaxation: Relaxation, separator: int, direction: int) -> None:
                 relaxation.sums[value] -= relaxation.messages[message + value]
     for link in range(first, last):
         _take_margins(relaxation, link, size, (link - first) * size)
-    for value in range(size):
-        if relaxation.sums[value] == -np.inf:
-            relaxation.values[start + value] = -np.inf
+    _rule_out(relaxation, start, size, gap)
     share = _share_of(relaxation, first, last, direction)
     for link in range(first, last):
         is_ahead = relaxation.ahead[link] & direction
@@ -116,11 +127,43 @@ def _visit(relaxation: Relaxation, separator: int, direction: int) -> None:
 
 
 @kernel
-def pass_messages(relaxation: Relaxation, direction: int) -> None:
+def pass_messages(relaxation: Relaxation, direction: int, gap: float) -> None:
     """Visit all separators, in order if ``direction`` is FORWARD, else backwards.
 
+    A value that lowers the bound by more than ``gap`` is ruled out: every assignment that has it is worse
+    than the one whose score the gap goes down to. A pass never raises the bound, so that holds in all of it.
     Cost: twice the entries of a cluster for each of its links.
     """
     count = len(relaxation.link_starts) - 1
     for k in range(count):
-        _visit(relaxation, k if direction == FORWARD else count - 1 - k, direction)
+        _visit(relaxation, k if direction == FORWARD else count - 1 - k, direction, gap)
+
+
+@kernel
+def mark_living(
+    relaxation: Relaxation,
+    scopes: Scopes,
+    unary_starts: NDArray[np.int32],
+    is_living: NDArray[np.bool_],
+    is_seen: NDArray[np.bool_],
+) -> None:
+    """Mark as dead the values of single variables that some cluster has ruled out in all its entries.
+
+    ``is_seen`` is room, as long as ``is_living``. Cost: the scope for each entry that is left.
+    """
+    for cluster in range(len(relaxation.table_starts) - 1):
+        begin, end = scopes.starts[cluster], scopes.starts[cluster + 1]
+        for place in range(begin, end):
+            variable = scopes.variables[place]
+            is_seen[unary_starts[variable] : unary_starts[variable + 1]] = False
+        start = relaxation.table_starts[cluster]
+        for entry in range(relaxation.table_starts[cluster + 1] - start):
+            if relaxation.moved[start + entry] > -np.inf:
+                for place in range(begin, end):
+                    first = unary_starts[scopes.variables[place]]
+                    size = unary_starts[scopes.variables[place] + 1] - first
+                    is_seen[first + entry // scopes.strides[place] % size] = True
+        for place in range(begin, end):
+            variable = scopes.variables[place]
+            for value in range(unary_starts[variable], unary_starts[variable + 1]):
+                is_living[value] = is_living[value] and is_seen[value]

@@ -19,7 +19,6 @@ from beacon.model.flat import FlatModel, as_fixed
 from beacon.peers.toulbar2 import IMPOSSIBLE, Toulbar2, ask, problem
 from beacon.reduce.query import reduce_query
 from beacon.reduce.tables import ALIVE, FACTORS, VARIABLE
-from beacon.runner.known import with_event
 from beacon.runner.result import Outcome
 
 SHARE = 0.5  # of a time limit that is kept for the proof
@@ -132,7 +131,7 @@ def _better(model: FlatModel, outcome: Outcome, assignment: NDArray[np.int32]) -
     (score,), (zeros,) = (column.tolist() for column in floored_scores(model, row[None]))
     if (-zeros, score) <= (-outcome.zero_factors, outcome.score):
         return outcome
-    trace = with_event(outcome.trace, outcome.steps, outcome.seconds, score, zeros)
+    trace = outcome.trace.with_event(outcome.steps, outcome.seconds, score, zeros)
     return replace(outcome, assignment=row, score=score, zero_factors=zeros, trace=trace)
 
 

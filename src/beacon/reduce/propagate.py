@@ -76,14 +76,25 @@ def fixed_values(
     return given if start is not None and _contradicts(start, fixed) else fixed
 
 
-def possible_moves(model: FlatModel, fixed: Fixed) -> tuple[NDArray[np.bool_], Fixed] | None:
+def possible_moves(
+    model: FlatModel, fixed: Fixed, removed: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.bool_], Fixed] | None:
     """The (variable, value) pairs that fixed values and zeros leave, and the fixed values with the implied.
 
     None if they leave nothing: the fixed values contradict the zeros. What is left need not be possible: a
-    value is ruled out only where a single factor forbids it.
+    value is ruled out only where a single factor forbids it. ``removed`` [moves] are out from the beginning.
     """
     zeros = zeros_of(model)
     given, possible = fixed.copy(), zeros.possible.copy()
+    if removed is not None and removed.any():
+        possible &= ~removed
+        num_left = np.add.reduceat(possible, model.move_starts[:-1], dtype=np.int64)
+        moves = model.move_starts[:-1][fixed >= 0] + fixed[fixed >= 0]
+        if not (num_left.all() and possible[moves].all()):
+            return None
+        is_decided = (num_left == 1) & (model.domain_sizes > 1)
+        first = np.maximum.reduceat(np.where(possible, np.arange(len(possible)), -1), model.move_starts[:-1])
+        given[is_decided] = (first - model.move_starts[:-1])[is_decided]
     if not zeros.matter:
         return None if zeros.entries.any() else (possible, given)
     waiting, supported = zeros.without.copy(), np.zeros(model.num_moves, dtype=np.bool_)

@@ -93,13 +93,13 @@ class ReducedQuery:
         return assignment
 
 
-def reduce_query(model: FlatModel, fixed: Fixed) -> ReducedQuery:
+def reduce_query(model: FlatModel, fixed: Fixed, removed: NDArray[np.bool_] | None = None) -> ReducedQuery:
     """Reduce a query: propagate, condition, join, absorb, eliminate what costs nothing, and cut into parts.
 
-    ``fixed`` has the value of each observed variable and -1 for the others. Zeros are taken for what they
-    are, -inf, wherever the model's floor for them may lie.
+    ``fixed`` has the value of each observed variable and -1 for the others; ``removed`` [moves] says which
+    values are not wanted. Zeros are taken for what they are, -inf, wherever the model's floor may lie.
     """
-    left = possible_moves(model, fixed)
+    left = possible_moves(model, fixed, removed)
     if left is None:
         return _impossible(model, fixed)
     possible, given = left

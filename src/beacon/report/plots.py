@@ -20,9 +20,9 @@ DASHES = ("-", "--", "-.", ":")
 
 
 def plot_trace(trace: Trace, ax: Any = None, label: str | None = None) -> Any:
-    """Draw the best score of a search against time as steps.
+    """Draw the best score of a search against time as steps; a shaded band reaches up to the upper bound.
 
-    Scores of assignments with zero factors are floored, and drawn dotted.
+    Scores of assignments with zero factors are floored, and drawn dotted. The optimum lies in the band.
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
@@ -42,9 +42,20 @@ def plot_trace(trace: Trace, ax: Any = None, label: str | None = None) -> Any:
             linestyle=":",
             color=line.get_color(),
         )
+    if len(trace.bounds):
+        _fill_gap(ax, trace, line.get_color())
     ax.set_xlabel("seconds")
     ax.set_ylabel("best log score")
     return ax
+
+
+def _fill_gap(ax: Any, trace: Trace, colour: Any) -> None:
+    """A band between score and bound, from the first bound on."""
+    seconds = np.union1d(trace.seconds, trace.bound_seconds)
+    seconds = seconds[seconds >= trace.bound_seconds[0]]
+    bounds = trace.bound_after(seconds)
+    ax.step(seconds, bounds, where="post", linewidth=0.8, color=colour)
+    ax.fill_between(seconds, trace.best_after(seconds), bounds, step="post", alpha=0.15, color=colour)
 
 
 def plot_win_heatmap(

@@ -1,22 +1,20 @@
-"""What can be known about a query before it is searched: parts solved exactly, and an upper bound.
+"""What can be known about a query before it is searched: parts solved exactly.
 
 How much is computed follows from the sizes of tables, not from a clock, so that a query by steps has the same
-result on every machine. Only how often messages are passed depends on the time, where there is a limit to it.
+result on every machine.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import tolerance_of
-from beacon.engine.floored import floored_scores
 from beacon.exact.at_once import Caps
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
 from beacon.exact.solve import SolvedParts, solve_parts
@@ -27,16 +25,10 @@ from beacon.runner.search import Trace
 
 WHOLE_SHARE = 0.5  # of the time limit, for an elimination that leaves nothing to search
 PART_SHARE = 0.25  # for one that does
-OVERHEAD_SHARE = 0.05  # each, at most, for reducing, for ordering and for the bound
-MAX_BOUND_SECONDS = 1.0
+OVERHEAD_SHARE = 0.05  # each, at most, for reducing and for ordering
 ENTRIES_PER_SECOND = 1e8  # that elimination sums
 REDUCE_SECONDS = 1e-7  # for each table entry of the model, orders and tables included
-BOUND_SECONDS = 2e-7  # for each table entry of what is left: to set it up, and the first passes
-SECONDS_PER_ENTRY = 5e-8  # of the clusters that a bound may go on to
 DEFAULT_SECONDS = 1.0  # what a query without a time limit may take as far as tables go
-DEFAULT_VISITS = 5e6  # of table entries by messages, where there is no time limit; a few dozen milliseconds
-MIN_PASSES, MAX_PASSES = 20, 1000
-DEFAULT_CLUSTERS = 1 << 16  # entries of clusters, likewise
 
 
 class Effort(NamedTuple):
@@ -80,15 +72,11 @@ class Known:
 
     evidence: Fixed
     solved: SolvedParts
-    upper_bound: float = math.inf
-    """No assignment without zero factors has a higher score."""
-    slack: float = 0.0
-    """A score this close to the bound is optimal as far as rounding lets anybody tell."""
 
     @property
     def is_impossible(self) -> bool:
         """Is it proved that every assignment has probability zero?"""
-        return self.solved.is_impossible or self.upper_bound == -math.inf
+        return self.solved.is_impossible
 
     @property
     def is_optimum(self) -> bool:
@@ -100,56 +88,10 @@ class Known:
         """What a search need not touch. For the fewest zeros of the impossible: the evidence alone."""
         return self.evidence if self.is_impossible else self.solved.fixed
 
-    @property
-    def limit(self) -> float:
-        """The score at which a search for the best assignment may stop; none for the impossible."""
-        return math.inf if self.is_impossible else self.upper_bound
-
     def contradicts(self, start: NDArray[np.int64]) -> bool:
         """Does a start do otherwise than the evidence implies, so that it has probability zero?"""
         fixed = self.solved.reduced.fixed
         return bool(((fixed >= 0) & (start != fixed)).any())
-
-    def bounded(self, effort: Effort) -> Known:
-        """The same with an upper bound on what is left to search, where that is cheap."""
-        if self.is_impossible:
-            return self
-        seconds = min(MAX_BOUND_SECONDS, OVERHEAD_SHARE * effort.seconds)
-        from beacon.exact.bound import bound  # noqa: PLC0415 - most queries are solved without
-
-        began, entries = perf_counter(), int(self.solved.tables.counts[2])
-        if effort.is_timed and BOUND_SECONDS * entries > seconds:
-            return self
-        if effort.is_timed:
-            max_entries = int(min(MAX_ENTRIES, seconds / SECONDS_PER_ENTRY))
-            found = bound(self.solved, self.solved.seed, max_entries)
-            found.run(seconds=seconds - (perf_counter() - began))
-        else:
-            found = bound(self.solved, self.solved.seed, DEFAULT_CLUSTERS)
-            found.run(passes=int(min(max(DEFAULT_VISITS / max(1, entries), MIN_PASSES), MAX_PASSES)))
-        slack = max(tolerance_of(self.solved.reduced.model), 2 * found.slack)
-        return replace(self, upper_bound=found.upper_bound, slack=slack)
-
-    def completed(self, outcome: Outcome) -> Outcome:
-        """A search's outcome with the best values of all variables that the reduction has eliminated."""
-        outcome = replace(outcome, trace=_not_before(outcome.trace, outcome.setup_seconds))
-        if self.is_impossible:
-            return replace(outcome, is_impossible=True)
-        began = perf_counter()
-        assignment = self.solved.complete(outcome.assignment).astype(np.int64)
-        (score,), (zeros,) = (
-            column.tolist() for column in floored_scores(self.solved.reduced.model, assignment[None])
-        )
-        seconds = outcome.seconds + perf_counter() - began
-        gain = score - outcome.score if zeros == outcome.zero_factors else outcome.zero_factors - zeros
-        if gain <= tolerance_of(self.solved.reduced.model):
-            return replace(outcome, seconds=seconds)
-        trace = with_event(outcome.trace, outcome.steps, seconds, score, zeros)
-        better = replace(
-            outcome, assignment=assignment, score=score, zero_factors=zeros, trace=trace, seconds=seconds
-        )
-        is_proved = zeros == 0 and score >= self.upper_bound - self.slack
-        return replace(better, proof="bound", stop="optimal") if is_proved else better
 
 
 def proved(
@@ -190,21 +132,6 @@ def _cheap_parts(prospect: Plan, effort: Effort) -> NDArray[np.bool_]:
     return is_cheap
 
 
-def _not_before(trace: Trace, seconds: float) -> Trace:
-    """A trace whose start, good as it may be, was not there earlier than this."""
-    return replace(trace, seconds=np.maximum(trace.seconds, seconds))
-
-
 def _one_event(score: float, seconds: float) -> Trace:
     zero = np.zeros(1, dtype=np.int64)
     return Trace(zero, np.array([seconds]), np.array([score]), zero)
-
-
-def with_event(trace: Trace, step: int, seconds: float, score: float, zeros: int) -> Trace:
-    """A trace with one improvement more."""
-    return Trace(
-        np.append(trace.steps, step),
-        np.append(trace.seconds, seconds),
-        np.append(trace.scores, score),
-        np.append(trace.zero_factors, zeros),
-    )

@@ -19,7 +19,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
-from beacon.runner.stop import Stop
+from beacon.runner.stop import MaxSteps, Stop
 from beacon.runner.warm_up import (
     warm_up,
     warm_up_exact,
@@ -33,6 +33,7 @@ from beacon.strategies.strategy import Strategy, make_strategy
 if TYPE_CHECKING:
     from beacon.guided.guidance import Guidance, GuideUse
     from beacon.guided.guide import Guide
+    from beacon.runner.beside import Beside
     from beacon.runner.known import Effort, Known
 
 T = TypeVar("T")
@@ -156,18 +157,22 @@ class Runner:
             return proved(*knowledge.best, self.strategy.name, began, spent_seconds)
         if self.knows:
             began += warm_up_search(self.strategy)
-        known, effort = knowledge.rest, self._effort(stops)
-        if known is not None and effort is not None:
-            known = known.bounded(effort)
-        search = self._new_search(query, known, seed)
+        known = knowledge.rest
+        beside = None if known is None else _beside(known, stops, perf_counter() - began)
+        search, turn = self._new_search(query, known, seed), None
+        if beside is not None:
+            search.lower(beside.limit, beside.slack)
+            turn = beside.turn
+        if known is not None and known.is_impossible:
+            stops = [_few_steps(self.flat, stops[-1])]
         setup_seconds = perf_counter() - began
         search.charge(setup_seconds)
         reason = "steps"
         for stop in stops:
             if reason in {"steps", "seconds"}:
-                reason = search.run(stop, cancelled, on_improvement, scores, self._guidance)
+                reason = search.run(stop, cancelled, on_improvement, scores, self._guidance, turn)
         outcome = Outcome.of(search, reason, setup_seconds)
-        return outcome if known is None else known.completed(outcome)
+        return outcome if beside is None else beside.completed(outcome)
 
     def know(
         self,
@@ -219,9 +224,7 @@ class Runner:
             fixed = fixed_values(self.flat, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
-        if known is None:
-            return Search(self.flat, fixed, self.strategy, query.start, seed)
-        return Search(self.flat, fixed, self.strategy, query.start, seed, known.limit, known.slack)
+        return Search(self.flat, fixed, self.strategy, query.start, seed)
 
     @property
     def _guidance(self) -> Guidance | None:
@@ -383,6 +386,21 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
     """An outcome after Ctrl-C: a search between two scorings seems to have come to its last step."""
     is_cut = outcome.stop == "steps" and outcome.steps < stop.steps
     return replace(outcome, stop="interrupted") if is_cut else outcome
+
+
+def _beside(known: Known, stops: Sequence[Stop], seconds: float) -> Beside:
+    """The bound of a query that was begun so many seconds ago."""
+    from beacon.runner.beside import Beside  # noqa: PLC0415
+    from beacon.runner.known import Effort  # noqa: PLC0415
+
+    beside = Beside(known, Effort.within(stops[-1].seconds))
+    beside.before(seconds)
+    return beside
+
+
+def _few_steps(model: FlatModel, stop: Stop) -> Stop:
+    """Where no assignment is possible, a short search for few zeros: more would tell nobody anything."""
+    return stop | MaxSteps(model.num_variables)
 
 
 def _batch_size(model: GraphicalModel) -> int:

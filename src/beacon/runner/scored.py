@@ -81,8 +81,7 @@ class ScoredStarts:
     def trace(self, query: int, searched: Trace, setup_seconds: float) -> Trace:
         """The trace of a query's search, after what was known before it."""
         if self.given is None:  # nothing was known before
-            seconds = np.maximum(searched.seconds, setup_seconds)
-            return Trace(searched.steps, seconds, searched.scores, searched.zero_factors)
+            return searched.not_before(setup_seconds)
         (given,) = _ranks(self.flat, self.given[query : query + 1])
         return _joined(given, self.ranks[query], self.seconds, searched, setup_seconds)
 
@@ -127,4 +126,6 @@ def _joined(given: Rank, start: Rank, start_seconds: float, trace: Trace, setup_
         np.append(seconds, np.maximum(trace.seconds, setup_seconds)[new]),
         np.append(scores, trace.scores[new]),
         np.append(zeros, trace.zero_factors[new]),
+        trace.bound_seconds,
+        trace.bounds,
     )

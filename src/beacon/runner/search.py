@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,35 @@ class Trace:
     scores: NDArray[np.float64]
     """Floored log scores."""
     zero_factors: NDArray[np.int64]
+    bound_seconds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    """When each upper bound became known; empty where there was none."""
+    bounds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    """The upper bounds, each lower than the one before."""
+
+    def bound_after(self, seconds: ArrayLike) -> NDArray[np.float64]:
+        """The upper bound known after so many seconds; infinite before the first."""
+        num_known = np.searchsorted(self.bound_seconds, np.asarray(seconds), side="right")
+        bounds: NDArray[np.float64] = np.append(np.inf, self.bounds)[num_known]
+        return bounds
+
+    def with_bounds(self, events: Sequence[tuple[float, float]]) -> Trace:
+        """The same with the times and values of an upper bound."""
+        seconds, bounds = np.array(events, dtype=np.float64).reshape(-1, 2).T
+        return replace(self, bound_seconds=seconds, bounds=bounds)
+
+    def with_event(self, step: int, seconds: float, score: float, zeros: int = 0) -> Trace:
+        """The same with one more improvement."""
+        return replace(
+            self,
+            steps=np.append(self.steps, step),
+            seconds=np.append(self.seconds, seconds),
+            scores=np.append(self.scores, score),
+            zero_factors=np.append(self.zero_factors, zeros),
+        )
+
+    def not_before(self, seconds: float) -> Trace:
+        """A trace whose start, good as it may be, was not there earlier than this."""
+        return replace(self, seconds=np.maximum(self.seconds, seconds))
 
     def best_at(self, steps: ArrayLike) -> NDArray[np.float64]:
         """The best floored score known after so many steps, exactly; before the first, the start's."""
@@ -183,10 +212,12 @@ class Search:
         on_improvement: Callable[[Search], None] | None = None,
         scores: NDArray[np.float32] | None = None,
         guidance: Guidance | None = None,
+        beside: Callable[[Search, Stop], str | None] | None = None,
     ) -> str:
         """Search until ``stop`` and say why it ended; its limits count from the search's beginning.
 
-        ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded.
+        ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded. ``beside`` is
+        called every few milliseconds; it may say why to stop.
         """
         began = perf_counter() - self.seconds
         self._heed(scores, guidance)
@@ -201,7 +232,16 @@ class Search:
                 return self._met(stop) if verdict == TARGET else REASONS[verdict]
             if self._is_stuck():
                 return "stalled"
+            if beside is not None:
+                reason = beside(self, stop)
+                self.seconds = perf_counter() - began
+                if reason is not None:
+                    return reason
         return reason
+
+    def lower(self, upper_bound: float, slack: float) -> None:
+        """From now on there is a lower bound, as with the one given at the beginning."""
+        self.upper_bound, self._optimal_from = upper_bound, upper_bound - slack
 
     def charge(self, seconds: float) -> None:
         """Count time that was spent on this search elsewhere, such as a guide's."""

@@ -73,10 +73,14 @@ def _warm_up_long_way() -> None:
 @cache
 def warm_up_bound() -> None:
     """The same for upper bounds and parts that are left open."""
+    from beacon.exact.bound import Bound  # noqa: PLC0415
     from beacon.runner.known import Effort, know  # noqa: PLC0415
 
-    known = know(_knotted_model(), {}, Effort(seconds=0.0), 0).bounded(Effort())
+    known = know(_knotted_model(), {}, Effort(seconds=0.0), 0)
     known.solved.complete(known.fixed)
+    bound = Bound(known.solved)
+    bound.run(passes=40)
+    bound.decoded()
 
 
 @cache
