@@ -248,9 +248,11 @@ def _credit(core: CoreState, mix: Mix) -> None:
     """Note what the phase that ends has gained, and let older gains fade.
 
     The memory is long, because tree moves gain from a fresh start only when it is crossed with the best, many
-    rounds later. The gains of the first round say nothing: any search would have had them.
+    rounds later. The first round says nothing: any search would have had its gains.
     """
-    gain = 0.0 if mix.is_first else floored_best_of(core) - mix.phase_score
+    if mix.is_first:
+        return
+    gain = floored_best_of(core) - mix.phase_score
     if gain > 0.0:
         mix.idle_rounds = 0
     mix.arm.gain = FADING * mix.arm.gain + gain
