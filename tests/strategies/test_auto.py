@@ -194,9 +194,9 @@ def test_later_the_work_goes_where_it_gains_most() -> None:
     assert work[2] > work[0] + work[1]
 
 
-def begun(strategy: Auto | None = None) -> Search:
+def begun() -> Search:
     """A search of two arms whose first phase has begun but done nothing."""
-    search = new_search(GRID, {}, strategy or Auto())
+    search = new_search(GRID, {}, Auto((GlsPlus(), Tree())))
     mix_module._begin_phase(search.core, mix_of(search), 1000)
     return search
 
@@ -210,12 +210,14 @@ def pass_phase(search: Search, gain: float = 0.0, work: int = 1000) -> None:
     mix_module._hand_over(search.model, search.core, mix, 0.05, 1000)
 
 
-def test_what_the_first_phases_gain_is_not_credited() -> None:
+def test_neither_the_gains_nor_the_work_of_the_first_round_count() -> None:
     search = begun()
     pass_phase(search, gain=100.0)
     pass_phase(search, gain=100.0)
     assert [arm.gain for arm in mix_of(search).arms] == [0.0, 0.0]
-    assert all(arm.work > 0 for arm in mix_of(search).arms)
+    assert [arm.work for arm in mix_of(search).arms] == [0.0, 0.0]
+    pass_phase(search, gain=5.0, work=700)
+    assert (mix_of(search).arms[0].gain, mix_of(search).arms[0].work) == (5.0, 700.0)
 
 
 def test_shares_follow_the_gains_and_stay_while_there_are_none() -> None:
