@@ -58,9 +58,9 @@ SEARCHED = (
 )
 """Networks that elimination cannot solve: scores are compared on these."""
 STRATEGIES = ("greedy", "gls+", "tree", "auto")
-SCORED = ("tree", "auto")
+SCORED = ("tree", "auto", "auto, search alone")
 MARKS = (0.1, 1.0)
-QUERIES = 4
+QUERIES = 3
 PARTS = ("searches", "times", "compilation", "scores")
 Sources = tuple[Path, Path]
 TIMED_STEPS = 50_000
@@ -124,12 +124,12 @@ def seconds_of(model: Any, evidence: dict[int, int], strategy: str, steps: int) 
     return process_time() - began
 
 
-def sample(data: Path) -> dict[str, list[dict[int, int]]]:
-    """Queries on every network that is searched."""
+def sample(data: Path, networks: Sequence[str]) -> dict[str, list[dict[int, int]]]:
+    """Queries on networks."""
     import beacon  # noqa: PLC0415
 
     found = {}
-    for name in SEARCHED:
+    for name in networks:
         queries = beacon.sample_queries(beacon.read_model(data / "paper" / f"{name}.uai.xz"), QUERIES, 3)
         found[name] = [{int(k): int(v) for k, v in queries.evidence(q).items()} for q in range(QUERIES)]
     return found
@@ -143,19 +143,22 @@ def scores(data: Path, queries: dict[str, list[dict[str, int]]]) -> dict[str, An
     for name, evidences in queries.items():
         model = beacon.read_model(data / "paper" / f"{name}.uai.xz")
         for strategy in SCORED:
-            found[f"{name} {strategy}"] = [
-                beacon.solve(
-                    model,
-                    {int(k): v for k, v in evidence.items()},
-                    strategy=strategy,
-                    stop=beacon.MaxRuntime(max(MARKS)),
-                    seed=1,
-                )
-                .trace.best_after(MARKS)
-                .tolist()
-                for evidence in evidences
+            found[f"{name}: {strategy}"] = [
+                [score_of(model, evidence, strategy, mark) for mark in MARKS] for evidence in evidences
             ]
     return found
+
+
+def score_of(model: Any, evidence: dict[str, int], strategy: str, seconds: float) -> float:
+    """The best score of one query after a time."""
+    import beacon  # noqa: PLC0415
+
+    chosen: Any = strategy.partition(",")[0]
+    if chosen != strategy and "exact" in beacon.Auto.__dataclass_fields__:
+        chosen = beacon.Auto(exact=False)
+    known = {int(variable): value for variable, value in evidence.items()}
+    stop = beacon.MaxRuntime(seconds)
+    return float(beacon.solve(model, known, strategy=chosen, stop=stop, seed=1).floored_log_score)
 
 
 def times(data: Path, strategies: Sequence[str]) -> dict[str, Any]:
@@ -233,11 +236,11 @@ def compare_compilation(sources: Sources, data: Path, strategies: Sequence[str])
     }
 
 
-def compare_scores(sources: Sources, data: Path) -> dict[str, Any]:
+def compare_scores(sources: Sources, data: Path, networks: Sequence[str]) -> dict[str, Any]:
     """The best scores of both after equal times, on the same queries, network by network in turns."""
     found: dict[str, list[Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, evidences in run_child(sources[1], data, "sample").items():
+        for name, evidences in run_child(sources[1], data, f"sample {' '.join(networks)}").items():
             path = Path(folder) / "queries.json"
             path.write_text(json.dumps({name: evidences}), encoding="utf-8")
             for source in sources:
@@ -267,7 +270,7 @@ def score_table(found: dict[str, Any]) -> str:
     for name, (old, new) in found.items():
         means = [[statistics.fmean(row[k] for row in rows) for rows in (old, new)] for k in range(len(MARKS))]
         cells = [f"{mean:.3f}" for pair in means for mean in pair]
-        lines.append(f"| {' | '.join([*name.rsplit(' ', 1), *cells])} |")
+        lines.append(f"| {' | '.join([*name.split(': '), *cells])} |")
     return "\n".join(lines)
 
 
@@ -280,7 +283,7 @@ def run_task(task: str, data: Path) -> Any:
         return times(data, words)
     if name == "scores":
         return scores(data, json.loads(Path(words[0]).read_text(encoding="utf-8")))
-    return {"traces": traces, "sample": sample}[name](data)
+    return sample(data, words) if name == "sample" else traces(data)
 
 
 def main() -> None:
@@ -293,6 +296,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", nargs="+", default=PARTS, choices=PARTS)
     parser.add_argument("--strategies", nargs="+", default=STRATEGIES, choices=STRATEGIES)
+    parser.add_argument("--networks", nargs="+", default=SEARCHED, help="whose scores are compared")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
@@ -304,7 +308,7 @@ def main() -> None:
         "searches": lambda: compare_searches(sources, data),
         "times": lambda: compare_times(sources, data, strategies, arguments.rounds),
         "compilation": lambda: compare_compilation(sources, data, strategies),
-        "scores": lambda: compare_scores(sources, data),
+        "scores": lambda: compare_scores(sources, data, arguments.networks),
     }
     found = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.exists() else {}
     for part in arguments.only:

@@ -17,7 +17,7 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import NO_LIMIT, Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.auto import Auto
+from beacon.strategies.auto import Auto, OtherWeight
 from beacon.strategies.auto import mix as mix_module
 from beacon.strategies.auto.mix import FADING, SLIGHT, STALLED_ROUNDS, Mix
 from beacon.strategies.gls import GlsPlus
@@ -402,6 +402,33 @@ def test_an_arm_that_stalls_does_not_end_the_search(place: int) -> None:
     alone = new_search(GRID, {}, GlsPlus())
     alone.run(MaxSteps(5000))
     assert search.best_score == pytest.approx(alone.best_score)
+
+
+@dataclass(frozen=True)
+class Lazy(Idle):
+    """Does one thing and then stalls; it counts how often it is asked."""
+
+    def advance(self, model: FlatModel, core: CoreState, own: Any, limits: Limits) -> int:
+        ASKED.append(0)
+        return STALLED if len(ASKED) > 1 else super().advance(model, core, own, limits)
+
+
+ASKED: list[int] = []
+
+
+def test_an_arm_that_has_stalled_is_not_asked_again() -> None:
+    ASKED.clear()
+    new_search(GRID, {}, Auto((GlsPlus(), Lazy(), Tree()), first_round=300)).run(MaxSteps(5000))
+    assert len(ASKED) == 2
+
+
+@pytest.mark.parametrize("alike", [1.0, math.inf])
+def test_another_weight_stands_aside_where_it_is_no_other(alike: float) -> None:
+    search = new_search(COLORING, {}, Auto((GlsPlus(), Tree(), OtherWeight(alike=alike)), first_round=6000))
+    search.run(MaxSteps(5000))
+    arm = mix_of(search).arms[2]
+    assert arm.own.weight[0] > 0
+    assert arm.is_stalled == (alike > 1)
 
 
 def test_a_search_whose_arms_have_all_stalled_is_over() -> None:

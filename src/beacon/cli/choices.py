@@ -180,7 +180,8 @@ def _weighted(strategy: Strategy, penalty_weight: float) -> Strategy:
 
     weighted = GlsPlus(penalty_weight=penalty_weight)
     if isinstance(strategy, Auto):
-        return replace(strategy, arms=(weighted, *strategy.arms[1:]))
+        others = (arm for arm in strategy.arms if not isinstance(arm, GlsPlus))  # they have other weights
+        return replace(strategy, arms=(weighted, *others))
     if isinstance(strategy, GlsPlus):
         return weighted
     raise UsageError(f"--penalty-weight belongs to --method auto or gls+, not to {strategy.name}")

@@ -7,13 +7,32 @@ from typing import ClassVar
 
 from beacon.engine.construct import construct_assignment
 from beacon.engine.core import CoreState
-from beacon.engine.incumbent import Limits
+from beacon.engine.incumbent import STALLED, Limits
 from beacon.errors import UsageError, check_count, check_is_number, shown
 from beacon.model.flat import FlatModel
 from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
 from beacon.strategies.gls import GlsPlus
+from beacon.strategies.gls.kernel import GlsState
 from beacon.strategies.strategy import Strategy
 from beacon.strategies.tree import Tree
+
+
+@dataclass(frozen=True)
+class OtherWeight(GlsPlus):
+    """GLS+ with the weight of the landscape, beside one with that of the tables: idle where both are alike."""
+
+    by_landscape: bool = True
+    alike: float = 2.0
+    """Weights that are less than this factor apart are alike."""
+
+    name: ClassVar[str] = "gls+ by landscape"
+
+    def advance(self, model: FlatModel, core: CoreState, own: GlsState, limits: Limits) -> int:
+        """Run the kernel, unless the weight turns out to be no other."""
+        ratio = own.weight[0] / self.constants(model).weight
+        if 1 / self.alike < ratio < self.alike:
+            return STALLED
+        return super().advance(model, core, own, limits)
 
 
 @dataclass(frozen=True)
@@ -25,7 +44,7 @@ class Auto(Strategy):
     3
     """
 
-    arms: tuple[Strategy, ...] = (GlsPlus(), Tree(), GlsPlus(by_landscape=True))
+    arms: tuple[Strategy, ...] = (GlsPlus(), Tree(), OtherWeight())
     """The strategies; the first to go is the first here."""
     min_share: float = 0.05
     """The least share of the work for each of them."""

@@ -232,16 +232,24 @@ def _hand_over(model: FlatModel, core: CoreState, mix: Mix, min_share: float, fi
     """End the phase, share out the work of the next round if this one is over, and bring the next arm."""
     _credit(core, mix)
     mix.arm.left_at = floored_best_of(core)
-    if mix.at == len(mix.strategies) - 1:
-        _share_out(core, mix, min_share)
-    mix.at = (mix.at + 1) % len(mix.strategies)
+    _go_to_next(core, mix, min_share)
     core.counters[0]["work"] += len(model.scopes)
-    if mix.is_first:
+    if mix.at == len(mix.arms):
         mix.arms.append(_new_arm(model, core, mix))
         settle_arm(model, mix.arm)
     else:
         _enter(model, core, mix)
     _begin_phase(core, mix, first_round)
+
+
+def _go_to_next(core: CoreState, mix: Mix, min_share: float) -> None:
+    """Pass on to the next arm that has something left to do; one round ends after the last."""
+    while True:
+        if mix.at == len(mix.strategies) - 1:
+            _share_out(core, mix, min_share)
+        mix.at = (mix.at + 1) % len(mix.strategies)
+        if mix.at == len(mix.arms) or not mix.arm.is_stalled:
+            return
 
 
 def _credit(core: CoreState, mix: Mix) -> None:
