@@ -19,7 +19,7 @@ from beacon.strategies.tree import Tree
 
 @dataclass(frozen=True)
 class OtherWeight(GlsPlus):
-    """GLS+ with the weight of the landscape, beside one with that of the tables: idle where both are alike."""
+    """GLS+ with the landscape's weight, beside one with the tables': idle where the two are alike."""
 
     by_landscape: bool = True
     alike: float = 2.0
