@@ -260,7 +260,7 @@ def report(found: dict[str, Any]) -> None:
             f"a query {statistics.median(queries):.2f} (largest {max(queries):.2f}), "
             f"compiling {new / old:.2f} ({old:.1f} s -> {new:.1f} s)"
         )
-    print(score_table(found["scores"]))
+    print(score_table(found.get("scores", {})))
 
 
 def score_table(found: dict[str, Any]) -> str:
