@@ -21,9 +21,10 @@ from toulbar2 import follow_toulbar2
 from beacon.formats import write_evidence, write_model
 from beacon.model.flat import DEFAULT_LOG_ZERO, compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner import search
+from beacon.runner import known, runner, search
 from beacon.runner.stop import MaxRuntime, TargetScore
-from beacon.solver import solve
+from beacon.solver import GuidedStart, solve
+from beacon.strategies.strategy import Strategy
 
 TOLERANCE = 1e-3  # toulbar2 rounds every table entry to six decimals, the tree yardstick prints four
 GLS_SETTINGS = ("10", "1")  # penalty weight in nats, seed
@@ -57,15 +58,17 @@ class Curve:
 def follow_ours(
     model: GraphicalModel,
     evidence: Mapping[int, int],
-    strategy: str,
+    strategy: str | Strategy,
     seconds: float,
     optimum: float,
     seed: int,
+    start: GuidedStart | None = None,
 ) -> Curve:
     """One search of a strategy; it ends early at the optimum (infinity where none is known)."""
-    setattr(search, "perf_counter", process_time)  # noqa: B010 - not a name that it exports
+    for module in (search, runner, known):
+        setattr(module, "perf_counter", process_time)  # noqa: B010 - not a name that it exports
     stop = MaxRuntime(seconds) | TargetScore(optimum)
-    result = solve(model, dict(evidence), strategy=strategy, stop=stop, seed=seed)
+    result = solve(model, dict(evidence), strategy=strategy, stop=stop, seed=seed, start=start)
     trace, floor = result.trace, compile_model(model).log_zero
     scores = trace.scores + trace.zero_factors * (DEFAULT_LOG_ZERO - floor)
     return Curve(list(zip(trace.seconds.tolist(), scores.tolist(), strict=True)), seconds, optimum)

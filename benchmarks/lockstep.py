@@ -238,7 +238,12 @@ def _gls_of(stack: GlsState, row: int) -> GlsState:
         stack.utilities.of_entries[row], stack.utilities.tree[row], stack.utilities.levels[row]
     )
     return GlsState(
-        stack.next_harvest[row], stack.penalties[row], utilities, stack.tied_factors[row], stack.cluster[row]
+        stack.weight[row],
+        stack.next_harvest[row],
+        stack.penalties[row],
+        utilities,
+        stack.tied_factors[row],
+        stack.cluster[row],
     )
 
 

@@ -15,11 +15,26 @@ from typing import Any
 
 from common import ALL_MODELS, load, options
 from curves import Curve, follow_judge, follow_ours, follow_program, is_pairwise
-from strategies_table import MARKS, ORDER, report
+from strategies_table import MARKS, ORDER, report, write_means
 
 from beacon.model.graphical_model import GraphicalModel
+from beacon.solver import GuidedStart
+from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
+from beacon.strategies.strategy import Strategy
+from beacon.strategies.tree import Tree
 
-OURS = ("gls+", "tree", "auto")
+OURS: dict[str, tuple[str | Strategy, GuidedStart | None]] = {
+    "gls+": ("gls+", None),
+    "gls+ constructed": ("gls+", "constructed"),
+    "gls+ landscape": (GlsPlus(by_landscape=True), None),
+    "tree": ("tree", None),
+    "auto": ("auto", None),
+    "auto, search alone": (Auto(exact=False), None),
+    "auto, one weight": (Auto((GlsPlus(), Tree()), exact=False), None),
+    "auto, random start": (Auto(exact=False), "random"),
+}
+"""A strategy and a start for each of Beacon's own methods."""
 Row = dict[str, Any]
 
 
@@ -28,7 +43,8 @@ def run(method: str, model: GraphicalModel, evidence: dict[int, int], best: floa
     if method == "toulbar2":
         return follow_judge(model, evidence, arguments.seconds)
     if method in OURS:
-        return follow_ours(model, evidence, method, arguments.seconds, best, arguments.seed)
+        strategy, start = OURS[method]
+        return follow_ours(model, evidence, strategy, arguments.seconds, best, arguments.seed, start)
     program = arguments.tree_program if method == "c++ tree" else arguments.gls_program
     return follow_program(program, model, evidence, arguments.seconds, best)
 
@@ -92,11 +108,14 @@ def main() -> None:
     parser.add_argument("--tree-program", type=Path, help="the tree yardstick, printing as it goes")
     parser.add_argument("--methods", nargs="+", default=list(ORDER), choices=ORDER)
     parser.add_argument("--table", action="store_true", help="print what there is and stop")
+    parser.add_argument("--csv", type=Path, help="write the mean scores of all methods there, too")
     arguments = parser.parse_args()
     rows = read_rows(arguments.out)
     if not arguments.table:
         measure(arguments, rows)
     print(report(rows))
+    if arguments.csv:
+        write_means(rows, arguments.csv)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,19 @@ MARKS = (0.1, 0.3, 1.0, 3.0, 10.0)
 SHOWN = (0.1, 1.0, 3.0, 10.0)
 TOLERANCE = 1e-3  # scores this close are equal: programs print and round their figures
 BLIND = "c++ tree"  # counts a zero as any other table entry, so its score may be above every possible one
-ORDER = ("toulbar2", "c++ gls+", "c++ tree", "gls+", "tree", "auto")
+ORDER = (
+    "toulbar2",
+    "c++ gls+",
+    "c++ tree",
+    "gls+",
+    "gls+ constructed",
+    "gls+ landscape",
+    "tree",
+    "auto, one weight",
+    "auto, random start",
+    "auto, search alone",
+    "auto",
+)
 Row = dict[str, Any]
 
 
@@ -59,6 +73,25 @@ def score_table(rows: Sequence[Row]) -> str:
             lines.append(_line(label, method, *(_cell(scores[method], best, mark) for mark in SHOWN)))
             label = ""
     return "\n".join(lines)
+
+
+def write_means(rows: Sequence[Row], path: Path) -> None:
+    """The same as a file: a row for each network and method, mean and number of best scores at each time."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        heads = [head for mark in MARKS for head in (f"s_{mark:g}", f"best_{mark:g}")]
+        writer.writerow(["network", "queries", "method", *heads])
+        for network in networks_of(rows):
+            scores = scores_of(rows, network)
+            best = _best_of_all(scores)
+            for method in (name for name in ORDER if name in scores):
+                own = scores[method]
+                cells = [
+                    ("", "") if math.isnan(mean_at(own, mark)) else (f"{mean_at(own, mark):.3f}", reached)
+                    for mark in MARKS
+                    for reached in [_num_reached(own, best, mark)]
+                ]
+                writer.writerow([network, len(own), method, *(cell for pair in cells for cell in pair)])
 
 
 def _proofs(rows: Sequence[Row], network: str) -> str:

@@ -1,10 +1,13 @@
 """Two versions of Beacon side by side: do they make the same searches, how fast, how long do they compile?
 
     python benchmarks/versions.py OLD/src NEW/src --data DATA --out results/versions.json
+    python benchmarks/versions.py OLD/src NEW/src --data DATA --out results/versions.json --only scores
 
 Each version runs in processes of its own, and they take turns, so that a noisy machine disturbs both alike.
 Only public functions are called, so that versions may differ inside. Times are of the processor, the fewest
 of all rounds. A step's time is what more steps take, divided by their number; a query's is that of one step.
+Scores are the best after equal times, on queries sampled by the new version. With ``--only``, what else is in
+the file stays.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -37,7 +41,28 @@ MODELS = {
     "rus_50_100_4_1": 10_000,
 }
 """Networks, and the steps of the searches that are compared."""
+SEARCHED = (
+    "grid20x20.f5.wrap",
+    "grid40x40.f10",
+    "grid40x40.f15.wrap",
+    "grid80x80.f10",
+    "1405.wcsp",
+    "1407.wcsp",
+    "le450_5a_2.wcsp",
+    "le450_5a_3.wcsp",
+    "le450_5a_4.wcsp",
+    "rus_20_40_9_3",
+    "rus_50_100_4_1",
+    "rus_100_200_1_1",
+    "wcsp_14",
+)
+"""Networks that elimination cannot solve: scores are compared on these."""
 STRATEGIES = ("greedy", "gls+", "tree", "auto")
+SCORED = ("tree", "auto", "auto, search alone")
+MARKS = (0.1, 1.0)
+QUERIES = 3
+PARTS = ("searches", "times", "compilation", "scores")
+Sources = tuple[Path, Path]
 TIMED_STEPS = 50_000
 LAST_EVENTS = 20
 
@@ -99,7 +124,44 @@ def seconds_of(model: Any, evidence: dict[int, int], strategy: str, steps: int) 
     return process_time() - began
 
 
-def times(data: Path) -> dict[str, Any]:
+def sample(data: Path, networks: Sequence[str]) -> dict[str, list[dict[int, int]]]:
+    """Queries on networks."""
+    import beacon  # noqa: PLC0415
+
+    found = {}
+    for name in networks:
+        queries = beacon.sample_queries(beacon.read_model(data / "paper" / f"{name}.uai.xz"), QUERIES, 3)
+        found[name] = [{int(k): int(v) for k, v in queries.evidence(q).items()} for q in range(QUERIES)]
+    return found
+
+
+def scores(data: Path, queries: dict[str, list[dict[str, int]]]) -> dict[str, Any]:
+    """The best scores at each mark, by network and strategy: a row for each query."""
+    import beacon  # noqa: PLC0415
+
+    found: dict[str, Any] = {}
+    for name, evidences in queries.items():
+        model = beacon.read_model(data / "paper" / f"{name}.uai.xz")
+        for strategy in SCORED:
+            found[f"{name}: {strategy}"] = [
+                [score_of(model, evidence, strategy, mark) for mark in MARKS] for evidence in evidences
+            ]
+    return found
+
+
+def score_of(model: Any, evidence: dict[str, int], strategy: str, seconds: float) -> float:
+    """The best score of one query after a time."""
+    import beacon  # noqa: PLC0415
+
+    chosen: Any = strategy.partition(",")[0]
+    if chosen != strategy and "exact" in beacon.Auto.__dataclass_fields__:
+        chosen = beacon.Auto(exact=False)
+    known = {int(variable): value for variable, value in evidence.items()}
+    stop = beacon.MaxRuntime(seconds)
+    return float(beacon.solve(model, known, strategy=chosen, stop=stop, seed=1).floored_log_score)
+
+
+def times(data: Path, strategies: Sequence[str]) -> dict[str, Any]:
     """Microseconds of a step and milliseconds of a query of one step, by network and strategy."""
     import beacon  # noqa: PLC0415
 
@@ -107,7 +169,7 @@ def times(data: Path) -> dict[str, Any]:
     for name in MODELS:
         model = beacon.read_model(data / "paper" / f"{name}.uai.xz")
         evidence = evidence_of(model)
-        for strategy in STRATEGIES:
+        for strategy in strategies:
             seconds_of(model, evidence, strategy, 1)
             query = min(seconds_of(model, evidence, strategy, 1) for _ in range(5))
             step = min(seconds_of(model, evidence, strategy, TIMED_STEPS) for _ in range(2)) - query
@@ -130,7 +192,7 @@ def run_child(source: Path, data: Path, task: str, cold: bool = False) -> Any:
     """A task in a process of a version's own; ``cold``: without kernels on disk."""
     with tempfile.TemporaryDirectory() as cache:
         env = {**os.environ, "PYTHONPATH": str(source)} | ({"NUMBA_CACHE_DIR": cache} if cold else {})
-        command = [sys.executable, __file__, "--child", task, "--data", str(data)]
+        command = [sys.executable, __file__, "--child", task, "--data", str(data), "--out", os.devnull]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{task} failed with {source}:\n{done.stderr}")
@@ -145,32 +207,50 @@ def is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return near and {**one, "scores": 0, "score": 0} == {**other, "scores": 0, "score": 0}
 
 
-def compare(sources: tuple[Path, Path], data: Path, rounds: int) -> dict[str, Any]:
-    """All that is to be compared."""
+def compare_searches(sources: Sources, data: Path) -> dict[str, Any]:
+    """Do both make the same searches?"""
     old, new = (run_child(source, data, "traces") for source in sources)
     different = sorted(name for name in old if not is_same(old[name], new[name]))
     other_answers = [name for name in different if old[name]["assignment"] != new[name]["assignment"]]
     print(f"{len(old)} searches; other improvements: {different}; other answers: {other_answers}")
+    return {"different": different, "other_answers": other_answers, "searches": len(old)}
+
+
+def compare_times(sources: Sources, data: Path, strategies: Sequence[str], rounds: int) -> dict[str, Any]:
+    """The fewest of all rounds, old and new in turns."""
     timed: list[list[dict[str, list[float]]]] = [[], []]
     for _ in range(rounds):
         for which, source in enumerate(sources):
-            timed[which].append(run_child(source, data, "times"))
+            timed[which].append(run_child(source, data, f"times {' '.join(strategies)}"))
     fewest = [{name: [min(r[name][k] for r in runs) for k in (0, 1)] for name in runs[0]} for runs in timed]
-    compiled = {
-        strategy: [run_child(source, data, f"compile {strategy}", cold=True) for source in sources]
-        for strategy in STRATEGIES
-    }
+    return {"times": {name: [*fewest[0][name], *fewest[1][name]] for name in fewest[0]}}
+
+
+def compare_compilation(sources: Sources, data: Path, strategies: Sequence[str]) -> dict[str, Any]:
+    """How long both compile."""
     return {
-        "different": different,
-        "other_answers": other_answers,
-        "searches": len(old),
-        "times": {name: [*fewest[0][name], *fewest[1][name]] for name in fewest[0]},
-        "compilation": compiled,
+        "compilation": {
+            strategy: [run_child(source, data, f"compile {strategy}", cold=True) for source in sources]
+            for strategy in strategies
+        }
     }
+
+
+def compare_scores(sources: Sources, data: Path, networks: Sequence[str]) -> dict[str, Any]:
+    """The best scores of both after equal times, on the same queries, network by network in turns."""
+    found: dict[str, list[Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, evidences in run_child(sources[1], data, f"sample {' '.join(networks)}").items():
+            path = Path(folder) / "queries.json"
+            path.write_text(json.dumps({name: evidences}), encoding="utf-8")
+            for source in sources:
+                for key, rows in run_child(source, data, f"scores {path}").items():
+                    found.setdefault(key, []).append(rows)
+    return {"scores": found}
 
 
 def report(found: dict[str, Any]) -> None:
-    """The ratios, new over old."""
+    """The ratios, new over old, and the scores."""
     for strategy in STRATEGIES:
         rows = [row for name, row in found["times"].items() if name.endswith(f" {strategy}")]
         steps, queries = [new / old for old, _, new, _ in rows], [new / old for _, old, _, new in rows]
@@ -180,6 +260,30 @@ def report(found: dict[str, Any]) -> None:
             f"a query {statistics.median(queries):.2f} (largest {max(queries):.2f}), "
             f"compiling {new / old:.2f} ({old:.1f} s -> {new:.1f} s)"
         )
+    print(score_table(found.get("scores", {})))
+
+
+def score_table(found: dict[str, Any]) -> str:
+    """Mean best scores, old and new, in Markdown."""
+    heads = [f"{mark:g} s, {which}" for mark in MARKS for which in ("old", "new")]
+    lines = [f"| network | strategy | {' | '.join(heads)} |", "|---" * (2 + len(heads)) + "|"]
+    for name, (old, new) in found.items():
+        means = [[statistics.fmean(row[k] for row in rows) for rows in (old, new)] for k in range(len(MARKS))]
+        cells = [f"{mean:.3f}" for pair in means for mean in pair]
+        lines.append(f"| {' | '.join([*name.split(': '), *cells])} |")
+    return "\n".join(lines)
+
+
+def run_task(task: str, data: Path) -> Any:
+    """What a child process does."""
+    name, *words = task.split()
+    if name == "compile":
+        return compilation(words[0])
+    if name == "times":
+        return times(data, words)
+    if name == "scores":
+        return scores(data, json.loads(Path(words[0]).read_text(encoding="utf-8")))
+    return sample(data, words) if name == "sample" else traces(data)
 
 
 def main() -> None:
@@ -189,19 +293,29 @@ def main() -> None:
     parser.add_argument("sources", nargs="*", type=Path, help="OLD/src NEW/src")
     parser.add_argument("--data", type=Path, default=os.environ.get("BEACON_BENCHMARKS"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only", nargs="+", default=PARTS, choices=PARTS)
+    parser.add_argument("--strategies", nargs="+", default=STRATEGIES, choices=STRATEGIES)
+    parser.add_argument("--networks", nargs="+", default=SEARCHED, help="whose scores are compared")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        task, _, strategy = arguments.child.partition(" ")
-        tasks = {"traces": traces, "times": times}
-        print(json.dumps(compilation(strategy) if strategy else tasks[task](arguments.data)))
+        print(json.dumps(run_task(arguments.child, arguments.data)))
         return
     old, new = (source.resolve() for source in arguments.sources)
-    found = compare((old, new), arguments.data, arguments.rounds)
-    report(found)
-    if arguments.out:
+    sources, data, strategies = (old, new), arguments.data, arguments.strategies
+    parts = {
+        "searches": lambda: compare_searches(sources, data),
+        "times": lambda: compare_times(sources, data, strategies, arguments.rounds),
+        "compilation": lambda: compare_compilation(sources, data, strategies),
+        "scores": lambda: compare_scores(sources, data, arguments.networks),
+    }
+    found = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.exists() else {}
+    for part in arguments.only:
+        for key, value in parts[part]().items():
+            found[key] = {**found.get(key, {}), **value} if isinstance(value, dict) else value
         arguments.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    report(found)
 
 
 if __name__ == "__main__":

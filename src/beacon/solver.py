@@ -12,7 +12,7 @@ from beacon.model.evidence import Evidence, Queries, check_is_model, resolve_que
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Outcome, Result, ResultList, checked_result
 from beacon.runner.runner import Cancelled, Listener, Query, Runner
-from beacon.runner.stop import DEFAULT_STOP, Start, Stop, first_assignments, stop_or_default
+from beacon.runner.stop import DEFAULT_STOP, Start, Stop, first_assignments, kind_of, stop_or_default
 from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -96,10 +96,11 @@ def solve_many(
     ``evidences`` are mappings, a query set, or a table (of pandas, polars or Arrow, or columns by name) with
     a column per variable and a row per query; see :func:`beacon.model.data_frame.evidence_of_table`.
     ``guide`` is a trained guide or its folder; ``use`` says what it is asked for (what tuning chose, or else
-    where to begin). ``start`` is "random", "guide", an assignment for all or one for each query; it outranks
-    ``use``. ``strategy`` is "auto" unless given; where the guide has a say in moves or restarts,
-    "gls+". A query's result depends on the model, its evidence, its start, the guide and the seed, not on
-    its place in the list or the number of threads (as long as the stop counts steps, not seconds).
+    where to begin). ``start`` is "random", "constructed" (the default of "auto"), "guide", an assignment for
+    all or one for each query; it outranks ``use``. ``strategy`` is "auto" unless given; where the guide has
+    a say in moves or restarts, "gls+". A query's result depends on the model, its evidence, its start, the
+    guide and the seed, not on its place in the list or the number of threads (as long as the stop counts
+    steps, not seconds).
     ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have.
     With ``propagate``, values that the evidence implies (through zero potentials) are fixed before.
     With ``prove``, half of the time limit is kept for toulbar2, which has to be installed: it gets what is
@@ -131,6 +132,7 @@ def solve_many(
         propagate=propagate,
         log_zero=log_zero,
         threads=threads,
+        begin=kind_of(start),
     )
 
     cancelled, results = Cancelled(), dict[int, Result]()

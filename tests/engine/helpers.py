@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from beacon.engine.core import draw_assignment
 from beacon.engine.incumbent import Limits, note_all_changed, save_all_best
 from beacon.model import families
 from beacon.model.flat import compile_model
@@ -56,7 +57,7 @@ def some_evidence(model: GraphicalModel, count: int, seed: int) -> dict[int, int
 
 def new_search(model: GraphicalModel, evidence: dict[int, int], strategy: Strategy, seed: int = 0) -> Search:
     """A search at a random start."""
-    return Search(compile_model(model), evidence, strategy, seed=seed)
+    return Search(compile_model(model), evidence, strategy, seed=seed, begin=draw_assignment)
 
 
 def standing(search: Search) -> list[int]:

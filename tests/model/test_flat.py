@@ -58,6 +58,12 @@ def test_one_zero_more_outweighs_everything_else() -> None:
     assert flat.hard_zero + 500.0 < -700.0
 
 
+def test_one_zero_more_outweighs_a_high_entry_of_another_table() -> None:
+    hard, high = ((0,), [-np.inf, 0.0]), ((0,), [1.5, -np.inf])
+    flat = compile_model(GraphicalModel.from_tables([2], [hard, hard, high]))
+    assert 2 * flat.hard_zero + 1.5 < flat.hard_zero
+
+
 @pytest.mark.parametrize("size", [1e16, -1e300])
 def test_absurdly_large_log_potentials_are_refused(size: float) -> None:
     model = GraphicalModel.from_tables([2], [((0,), [0.0, size])])

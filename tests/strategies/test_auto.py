@@ -17,7 +17,7 @@ from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import NO_LIMIT, Search
 from beacon.runner.stop import MaxSteps
-from beacon.strategies.auto import Auto
+from beacon.strategies.auto import Auto, OtherWeight
 from beacon.strategies.auto import mix as mix_module
 from beacon.strategies.auto.mix import FADING, SLIGHT, STALLED_ROUNDS, Mix
 from beacon.strategies.gls import GlsPlus
@@ -194,9 +194,9 @@ def test_later_the_work_goes_where_it_gains_most() -> None:
     assert work[2] > work[0] + work[1]
 
 
-def begun(strategy: Auto | None = None) -> Search:
+def begun() -> Search:
     """A search of two arms whose first phase has begun but done nothing."""
-    search = new_search(GRID, {}, strategy or Auto())
+    search = new_search(GRID, {}, Auto((GlsPlus(), Tree())))
     mix_module._begin_phase(search.core, mix_of(search), 1000)
     return search
 
@@ -210,12 +210,14 @@ def pass_phase(search: Search, gain: float = 0.0, work: int = 1000) -> None:
     mix_module._hand_over(search.model, search.core, mix, 0.05, 1000)
 
 
-def test_what_the_first_phases_gain_is_not_credited() -> None:
+def test_neither_the_gains_nor_the_work_of_the_first_round_count() -> None:
     search = begun()
     pass_phase(search, gain=100.0)
     pass_phase(search, gain=100.0)
     assert [arm.gain for arm in mix_of(search).arms] == [0.0, 0.0]
-    assert all(arm.work > 0 for arm in mix_of(search).arms)
+    assert [arm.work for arm in mix_of(search).arms] == [0.0, 0.0]
+    pass_phase(search, gain=5.0, work=700)
+    assert (mix_of(search).arms[0].gain, mix_of(search).arms[0].work) == (5.0, 700.0)
 
 
 def test_shares_follow_the_gains_and_stay_while_there_are_none() -> None:
@@ -400,6 +402,33 @@ def test_an_arm_that_stalls_does_not_end_the_search(place: int) -> None:
     alone = new_search(GRID, {}, GlsPlus())
     alone.run(MaxSteps(5000))
     assert search.best_score == pytest.approx(alone.best_score)
+
+
+@dataclass(frozen=True)
+class Lazy(Idle):
+    """Does one thing and then stalls; it counts how often it is asked."""
+
+    def advance(self, model: FlatModel, core: CoreState, own: Any, limits: Limits) -> int:
+        ASKED.append(0)
+        return STALLED if len(ASKED) > 1 else super().advance(model, core, own, limits)
+
+
+ASKED: list[int] = []
+
+
+def test_an_arm_that_has_stalled_is_not_asked_again() -> None:
+    ASKED.clear()
+    new_search(GRID, {}, Auto((GlsPlus(), Lazy(), Tree()), first_round=300)).run(MaxSteps(5000))
+    assert len(ASKED) == 2
+
+
+@pytest.mark.parametrize("alike", [1.0, math.inf])
+def test_another_weight_stands_aside_where_it_is_no_other(alike: float) -> None:
+    search = new_search(COLORING, {}, Auto((GlsPlus(), Tree(), OtherWeight(alike=alike)), first_round=6000))
+    search.run(MaxSteps(5000))
+    arm = mix_of(search).arms[2]
+    assert arm.own.weight[0] > 0
+    assert arm.is_stalled == (alike > 1)
 
 
 def test_a_search_whose_arms_have_all_stalled_is_over() -> None:

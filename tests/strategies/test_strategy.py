@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from beacon.engine.incumbent import EPSILON
 from beacon.errors import UsageError
+from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.solver import solve
 from beacon.strategies.auto import Auto
@@ -19,7 +22,7 @@ from beacon.strategies.gls import GlsPlus, default_penalty_weight
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import STRATEGIES, make_strategy
 from beacon.strategies.tree import Tree
-from tests.engine.helpers import small_models
+from tests.engine.helpers import advance, new_search, small_models
 
 MODELS = small_models()
 
@@ -168,3 +171,29 @@ def test_penalties_that_fade_too_fast_to_leave_an_optimum_end_the_search() -> No
     assert (result.stop, result.steps) == ("stalled", 0)
     lasting = GlsPlus(3.0, smoothing=1.0)
     assert solve(ring, strategy=lasting, start=[0] * 6, stop=MaxSteps(200)).log_score == 3.0
+
+
+def landscape_search(model: GraphicalModel, seed: int = 0) -> Search:
+    """A search by the landscape's weight at its first local optimum, before it has penalised anything."""
+    search = new_search(model, {}, GlsPlus(by_landscape=True, harvest_share=0), seed)
+    while search.core.gains[search.core.gain_levels[-2]] > EPSILON:
+        search.run(MaxSteps(search.steps + 1))
+    assert search.own.weight[0] == 0.0
+    return search
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_weight_of_the_landscape_is_a_quarter_of_the_median_loss(seed: int) -> None:
+    search = landscape_search(
+        families.weighted_coloring(num_vertices=31, density=0.6, num_colors=3, seed=2), seed
+    )
+    losses = np.sort(-search.core.gains[:31])
+    advance(search)
+    assert search.own.weight[0] == pytest.approx(losses[15] / 4)
+
+
+def test_where_most_variables_lose_nothing_the_tables_give_the_weight() -> None:
+    pairs = [((0, 1), [0.0, -1.0, -1.0, 0.0]), ((0, 1), [-1.0, 0.0, 0.0, -1.0])]
+    search = landscape_search(GraphicalModel.from_tables([2] * 5, pairs))
+    advance(search)
+    assert search.own.weight[0] == default_penalty_weight(search.model)

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 from beacon.cli.options import GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, flags, option
 from beacon.errors import UsageError
 from beacon.guided.guidance import GuideUse
-from beacon.runner.stop import DEFAULT_STOP, MaxGap, MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
+from beacon.runner.stop import (
+    DEFAULT_STOP,
+    KINDS,
+    MaxGap,
+    MaxRuntime,
+    MaxSteps,
+    NoImprovement,
+    Stop,
+    TargetScore,
+)
 
 if TYPE_CHECKING:
     from beacon.guided.guide import Guide
@@ -63,9 +72,9 @@ PenaltyWeight = Annotated[
 StartAt = Annotated[
     str | None,
     option(
-        "--start random|guide|FILE",
-        "Where to begin: at random, where the guide would, or at a solution file; "
-        "default: as the guide was tuned, or at random without one.",
+        "--start random|constructed|guide|FILE",
+        "Where to begin: at random, at an assignment built value by value, where the guide would, or at a "
+        "solution file; default: as the guide was tuned; without one constructed for auto, else random.",
         SEARCH,
     ),
 ]
@@ -171,7 +180,8 @@ def _weighted(strategy: Strategy, penalty_weight: float) -> Strategy:
 
     weighted = GlsPlus(penalty_weight=penalty_weight)
     if isinstance(strategy, Auto):
-        return replace(strategy, arms=(weighted, *strategy.arms[1:]))
+        others = (arm for arm in strategy.arms if not isinstance(arm, GlsPlus))  # they have other weights
+        return replace(strategy, arms=(weighted, *others))
     if isinstance(strategy, GlsPlus):
         return weighted
     raise UsageError(f"--penalty-weight belongs to --method auto or gls+, not to {strategy.name}")
@@ -202,7 +212,7 @@ def chosen_stop(
 
 def chosen_start(start: str | None, model: GraphicalModel) -> GuidedStart | None:
     """Where to begin: a word, or the assignment of a solution file."""
-    if start in {None, "random", "guide"}:
+    if start in {None, *KINDS, "guide"}:
         return cast("GuidedStart | None", start)
     from beacon.formats import read_solution  # noqa: PLC0415
 

@@ -151,7 +151,7 @@ def _hard_zero(log_table: NDArray[np.float64], table_starts: NDArray[np.int32], 
     finite = np.where(log_table == log_zero, np.inf, log_table)
     tops = np.maximum.reduceat(log_table, table_starts[:-1])
     lows = np.minimum(np.minimum.reduceat(finite, table_starts[:-1]), tops)
-    return float(lows.min() - 1 - (tops - lows).sum())
+    return float(np.minimum(lows, 0.0).sum() - np.maximum(tops, 0.0).sum() - 1)
 
 
 def _checked_floor(log_zero: float, log_table: NDArray[np.float64]) -> float:

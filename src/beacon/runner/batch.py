@@ -20,7 +20,7 @@ from beacon.reduce.propagate import fixed_values
 from beacon.runner.result import Outcome, Result, checked_result
 from beacon.runner.runner import Cancelled, Pool
 from beacon.runner.search import Search, Trace
-from beacon.runner.stop import MaxSteps, Start, Stop, check_bounded, first_assignments
+from beacon.runner.stop import MaxSteps, Start, Stop, check_bounded, first_assignments, kind_of
 from beacon.runner.warm_up import warm_up, warm_up_guided
 from beacon.strategies.strategy import Strategy, make_strategy
 
@@ -81,6 +81,7 @@ class SearchBatch:
                 self.strategy,
                 first,
                 seed,
+                begin=kind_of(start),
             )
             for evidence, first in zip(self.evidences, starts, strict=True)
         ]

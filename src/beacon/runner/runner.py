@@ -27,6 +27,7 @@ from beacon.runner.warm_up import (
     warm_up_long_way,
     warm_up_scoring,
     warm_up_search,
+    warm_up_start,
 )
 from beacon.strategies.strategy import Strategy, make_strategy
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from beacon.guided.guide import Guide
     from beacon.runner.beside import Beside
     from beacon.runner.known import Effort, Known
+    from beacon.runner.stop import Begin
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -88,10 +90,11 @@ class Runner:
         flat: FlatModel | None = None,
         threads: int | None = None,
         batch_size: int | None = None,
+        begin: Begin | None = None,
     ) -> None:
         """Compile model (unless ``flat`` has it) and kernels, before any clock runs.
 
-        ``use`` says what the guide is asked for.
+        ``use`` says what the guide is asked for, ``begin`` where queries without a start begin.
         """
         self.model, self.seed, self.propagate = model, seed, propagate
         is_asked = guide is not None and use is not None and use.asks_guide
@@ -100,12 +103,15 @@ class Runner:
         self.flat = compile_model(model, log_zero) if flat is None else flat
         self.strategy = make_strategy(strategy).fitted(self.flat)
         self.pool = Pool(threads)
+        self.begin = begin
         self.batch_size = batch_size or _batch_size(model)
         self.knows = propagate and bool(getattr(self.strategy, "exact", False))
         if self.knows:
             warm_up_exact()  # what a search needs is loaded when one is needed
         else:
             warm_up(self.strategy)
+        if begin is not None:
+            warm_up_start(begin)
         if self.use is not None:
             warm_up_scoring()
             if self.use.guidance.is_heeded:
@@ -224,7 +230,7 @@ class Runner:
             fixed = fixed_values(self.flat, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
-        return Search(self.flat, fixed, self.strategy, query.start, seed)
+        return Search(self.flat, fixed, self.strategy, query.start, seed, begin=self.begin)
 
     @property
     def _guidance(self) -> Guidance | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.engine.core import CoreState, draw_assignment, new_core
+from beacon.engine.core import CoreState, new_core
 from beacon.engine.incumbent import (
     EPSILON,
     OPTIMAL,
@@ -30,6 +30,7 @@ from beacon.strategies.strategy import Strategy
 if TYPE_CHECKING:
     from beacon.guided.advance import GuidedAdvance
     from beacon.guided.guidance import Guidance
+    from beacon.runner.stop import Begin
 
 CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
 FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls
@@ -132,8 +133,9 @@ class Search:
         seed: int = 0,
         upper_bound: float = math.inf,
         slack: float = 0.0,
+        begin: Begin | None = None,
     ) -> None:
-        """Begin at ``start`` or at random; ``evidence`` is all that the search may not change.
+        """Begin at ``start``, or as ``begin`` or the strategy says; ``evidence`` may not be changed.
 
         No assignment without zero factors has a score above ``upper_bound``; one that is no more than
         ``slack`` below it is optimal.
@@ -145,7 +147,7 @@ class Search:
         self.seconds = 0.0
         self.core = new_core(model, fixed, seed, flips=strategy.flips)
         if start is None:
-            draw_assignment(model, self.core)
+            (begin or self.strategy.begin)(model, self.core)
         else:
             self.core.assignment[:] = place(fixed, start)
         self.own = self.strategy.new_state(model, self.core)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,15 @@ from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.rng import stream
 
+if TYPE_CHECKING:
+    from beacon.engine.core import CoreState
+    from beacon.model.flat import FlatModel
+
+    Begin = Callable[[FlatModel, CoreState], None]
+
 START_STREAM = 7  # apart from the stream of the search itself
-Start = Literal["random"] | ArrayLike
+Start = Literal["random", "constructed"] | ArrayLike
+KINDS = ("random", "constructed")
 
 
 @dataclass(frozen=True)
@@ -156,13 +163,13 @@ def _not_negative(criterion: str, limit: float) -> float:
 def first_assignments(
     model: GraphicalModel, start: Start, evidences: Sequence[Mapping[int, int]]
 ) -> Sequence[NDArray[np.int64] | None]:
-    """One first assignment per query; None stands for a random one.
+    """One first assignment per query; None stands for one that :func:`kind_of` puts in place.
 
-    ``start`` is ``"random"``, one assignment for all queries, or one row for each.
+    ``start`` is one of ``KINDS``, one assignment for all queries, or one row for each.
     """
     if isinstance(start, str):
-        if start != "random":
-            raise UsageError(f"start must be 'random' or an assignment; found {start!r}")
+        if start not in KINDS:
+            raise UsageError(f"start must be 'random', 'constructed' or an assignment; found {start!r}")
         return [None] * len(evidences)
     try:
         rows = np.asarray(start)
@@ -175,6 +182,19 @@ def first_assignments(
     if len(rows) != len(evidences):
         raise UsageError(f"expected one start for each of {len(evidences)} queries; found {len(rows)}")
     return [_checked(model, row, evidence) for row, evidence in zip(rows, evidences, strict=True)]
+
+
+def kind_of(start: object) -> Begin | None:
+    """What puts the first assignment of this kind in place; None: the strategy decides."""
+    if not isinstance(start, str) or start not in KINDS:
+        return None
+    if start == "constructed":
+        from beacon.engine.construct import construct_assignment  # noqa: PLC0415 - few searches need it
+
+        return construct_assignment
+    from beacon.engine.core import draw_assignment  # noqa: PLC0415 - numba is slow to import
+
+    return draw_assignment
 
 
 def random_start(model: GraphicalModel, evidence: Mapping[int, int], seed: int) -> NDArray[np.int64]:

@@ -6,9 +6,11 @@ import math
 import threading
 from functools import cache
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beacon.engine.core import new_core
 from beacon.engine.incumbent import note_all_changed
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -16,6 +18,9 @@ from beacon.reduce.propagate import fixed_values
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps
 from beacon.strategies.strategy import STRATEGIES, Strategy, make_strategy
+
+if TYPE_CHECKING:
+    from beacon.runner.stop import Begin
 
 _READY: set[type[Strategy]] = set()
 _ONE_AT_A_TIME = threading.Lock()
@@ -42,6 +47,13 @@ def warm_up_search(strategy: Strategy) -> float:
         warm_up_scoring()
         warm_up(strategy)
     return perf_counter() - began
+
+
+@cache
+def warm_up_start(begin: Begin) -> None:
+    """The same for a kind of start."""
+    model = _small_model()
+    begin(model, new_core(model, fixed_values(model, {}, None), 0))
 
 
 @cache

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from beacon.engine.core import CoreState, rebuild
+from beacon.engine.core import CoreState, draw_assignment, rebuild
 from beacon.engine.incumbent import Limits
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
@@ -33,6 +33,10 @@ class Strategy(ABC):
     def fitted(self, model: FlatModel) -> Self:
         """The same strategy with every setting that depends on the model filled in."""
         return self
+
+    def begin(self, model: FlatModel, core: CoreState) -> None:
+        """Put a first assignment in place where none is given: a random one."""
+        draw_assignment(model, core)
 
     def new_state(self, model: FlatModel, core: CoreState) -> Any:
         """What one search remembers beside its core: mostly a NamedTuple of arrays; None if nothing.

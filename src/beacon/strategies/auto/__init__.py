@@ -5,14 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from beacon.engine.construct import construct_assignment
 from beacon.engine.core import CoreState
-from beacon.engine.incumbent import Limits
+from beacon.engine.incumbent import STALLED, Limits
 from beacon.errors import UsageError, check_count, check_is_number, shown
 from beacon.model.flat import FlatModel
 from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
 from beacon.strategies.gls import GlsPlus
+from beacon.strategies.gls.kernel import GlsState
 from beacon.strategies.strategy import Strategy
 from beacon.strategies.tree import Tree
+
+
+@dataclass(frozen=True)
+class OtherWeight(GlsPlus):
+    """GLS+ with the landscape's weight, beside one with the tables': idle where the two are alike."""
+
+    by_landscape: bool = True
+    alike: float = 2.0
+    """Weights that are less than this factor apart are alike."""
+
+    name: ClassVar[str] = "gls+ by landscape"
+
+    def advance(self, model: FlatModel, core: CoreState, own: GlsState, limits: Limits) -> int:
+        """Run the kernel, unless the weight turns out to be no other."""
+        ratio = own.weight[0] / self.constants(model).weight
+        if 1 / self.alike < ratio < self.alike:
+            return STALLED
+        return super().advance(model, core, own, limits)
 
 
 @dataclass(frozen=True)
@@ -24,7 +44,7 @@ class Auto(Strategy):
     3
     """
 
-    arms: tuple[Strategy, ...] = (GlsPlus(), Tree())
+    arms: tuple[Strategy, ...] = (GlsPlus(), Tree(), OtherWeight())
     """The strategies; the first to go is the first here."""
     min_share: float = 0.05
     """The least share of the work for each of them."""
@@ -54,6 +74,10 @@ class Auto(Strategy):
         """Fit every arm."""
         return replace(self, arms=tuple(arm.fitted(model) for arm in self.arms))
 
+    def begin(self, model: FlatModel, core: CoreState) -> None:
+        """Begin at a constructed assignment."""
+        construct_assignment(model, core)
+
     def new_state(self, model: FlatModel, core: CoreState) -> Mix:
         """All arms begin at the same place."""
         return new_mix(model, core, self.arms)
@@ -64,5 +88,5 @@ class Auto(Strategy):
 
     def advance(self, model: FlatModel, core: CoreState, own: Mix, limits: Limits) -> int:
         """Run the arm at work, and hand over to the next at the end of its phase."""
-        first_round = self.first_round or max(100_000, 20 * len(model.scopes))
+        first_round = self.first_round or len(self.arms) * max(50_000, 10 * len(model.scopes))
         return run_mix(model, core, own, self.min_share, first_round, limits)

@@ -232,11 +232,9 @@ def _hand_over(model: FlatModel, core: CoreState, mix: Mix, min_share: float, fi
     """End the phase, share out the work of the next round if this one is over, and bring the next arm."""
     _credit(core, mix)
     mix.arm.left_at = floored_best_of(core)
-    if mix.at == len(mix.strategies) - 1:
-        _share_out(core, mix, min_share)
-    mix.at = (mix.at + 1) % len(mix.strategies)
+    _go_to_next(core, mix, min_share)
     core.counters[0]["work"] += len(model.scopes)
-    if mix.is_first:
+    if mix.at == len(mix.arms):
         mix.arms.append(_new_arm(model, core, mix))
         settle_arm(model, mix.arm)
     else:
@@ -244,13 +242,25 @@ def _hand_over(model: FlatModel, core: CoreState, mix: Mix, min_share: float, fi
     _begin_phase(core, mix, first_round)
 
 
+def _go_to_next(core: CoreState, mix: Mix, min_share: float) -> None:
+    """Pass on to the next arm that has something left to do; one round ends after the last."""
+    while True:
+        if mix.at == len(mix.strategies) - 1:
+            _share_out(core, mix, min_share)
+        mix.at = (mix.at + 1) % len(mix.strategies)
+        if mix.at == len(mix.arms) or not mix.arm.is_stalled:
+            return
+
+
 def _credit(core: CoreState, mix: Mix) -> None:
     """Note what the phase that ends has gained, and let older gains fade.
 
     The memory is long, because tree moves gain from a fresh start only when it is crossed with the best, many
-    rounds later. The gains of the first round say nothing: any search would have had them.
+    rounds later. The first round says nothing: any search would have had its gains.
     """
-    gain = 0.0 if mix.is_first else floored_best_of(core) - mix.phase_score
+    if mix.is_first:
+        return
+    gain = floored_best_of(core) - mix.phase_score
     if gain > 0.0:
         mix.idle_rounds = 0
     mix.arm.gain = FADING * mix.arm.gain + gain

@@ -29,6 +29,8 @@ class GlsPlus(Strategy):
 
     penalty_weight: float | None = None
     """What one unit of penalty costs, in nats; None: scaled to the model."""
+    by_landscape: bool = False
+    """Scale the weight to the first local optimum of each query instead of the model's tables."""
     smoothing: float = 1.0
     """Factor on all penalties at each smoothing; 1: none (published: 0.999)."""
     smoothing_interval: int = 200
@@ -74,6 +76,7 @@ class GlsPlus(Strategy):
         """The settings as the kernel takes them."""
         return GlsConstants(
             weight=float(self.fitted(model).penalty_weight or 0.0),
+            by_landscape=self.by_landscape,
             smoothing=float(self.smoothing),
             smoothing_interval=int(self.smoothing_interval) if self.smoothing < 1 else 0,
             restart_interval=int(self.restart_interval),

@@ -23,12 +23,17 @@ from beacon.engine.max_tree import LOWEST, build_tree, collect_top, level_starts
 from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 
+LANDSCAPE_SHARE = 0.25  # of the median loss
+LEAST_SHARE = 1e-3  # of the weight by tables: where most variables lose nothing, the median says nothing
+
 
 class GlsConstants(NamedTuple):
     """The numbers of GLS+ as its kernel takes them."""
 
     weight: float
     """What one unit of penalty costs, in nats."""
+    by_landscape: bool
+    """Is the weight found at the first local optimum? ``weight`` stands in where that says nothing."""
     smoothing: float
     """What all penalties are multiplied by now and then."""
     smoothing_interval: int
@@ -46,6 +51,8 @@ class GlsConstants(NamedTuple):
 class GlsState(NamedTuple):
     """What GLS+ remembers beside the core, whose ``table`` holds the penalised log-potentials."""
 
+    weight: NDArray[np.float64]
+    """[1] what one unit of penalty costs, in nats; 0: not known before the first local optimum."""
     next_harvest: NDArray[np.int64]
     """[1] the work from which better clusters are next looked for."""
     penalties: NDArray[np.float32]
@@ -67,6 +74,7 @@ def new_gls_state(model: FlatModel, core: CoreState, constants: GlsConstants) ->
         levels=levels,
     )
     own = GlsState(
+        weight=np.array([0.0 if constants.by_landscape else constants.weight]),
         next_harvest=np.zeros(1, dtype=np.int64),
         penalties=np.empty(len(model.log_table), dtype=np.float32),
         utilities=utilities,
@@ -124,7 +132,7 @@ def _penalise_entry(
     model: FlatModel, core: CoreState, own: GlsState, constants: GlsConstants, factor: int
 ) -> None:
     """One unit more for a factor's current entry. Cost: the factor's variables."""
-    entry, weight = core.entries[factor], constants.weight
+    entry, weight = core.entries[factor], own.weight[0]
     own.penalties[entry] += np.float32(1)
     core.table[entry] -= weight
     utility = _utility(model, own, _top(model, core, constants, factor), entry)
@@ -146,11 +154,36 @@ def _smooth_penalties(model: FlatModel, core: CoreState, own: GlsState, constant
         for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
             if own.penalties[entry] > 0:
                 own.penalties[entry] *= rate
-                penalty = constants.weight * float(own.penalties[entry])
+                penalty = own.weight[0] * float(own.penalties[entry])
                 core.table[entry] = model.log_table[entry] - penalty
                 own.utilities.of_entries[entry] = _utility(model, own, top, entry)
     rebuild(model, core)
     rebuild_utilities(core, own)
+
+
+@called
+def _median_loss(core: CoreState) -> float:
+    """The median, over free variables, of what the best other value loses. Cost: 40 times the variables."""
+    low, high, num_free = 0.0, 0.0, core.counters[0]["num_free"]
+    for i in range(len(core.assignment)):
+        if core.is_free[i]:
+            high = max(high, -core.gains[i])
+    for _ in range(40):
+        middle, below = (low + high) / 2, 0
+        for i in range(len(core.assignment)):
+            below += core.is_free[i] and -core.gains[i] <= middle
+        if 2 * below >= num_free:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@inlined
+def _find_weight(core: CoreState, own: GlsState, constants: GlsConstants) -> None:
+    """At the first local optimum: a part of what leaving it takes at a typical variable."""
+    weight = LANDSCAPE_SHARE * _median_loss(core)
+    own.weight[0] = weight if weight > LEAST_SHARE * constants.weight else constants.weight
 
 
 @inlined
@@ -195,6 +228,8 @@ def leave_optimum(model: FlatModel, core: CoreState, own: GlsState, constants: G
     if tree_top(own.utilities.tree, own.utilities.levels) <= 0:
         return 0
     counters["work"] += 2
+    if own.weight[0] == 0.0:
+        _find_weight(core, own, constants)
     _harvest_if_due(model, core, own, constants)
     return _penalise(model, core, own, constants)
 

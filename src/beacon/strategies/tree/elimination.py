@@ -9,7 +9,7 @@ from beacon.engine.core import CoreState
 from beacon.jit import called, inlined
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
-from beacon.strategies.tree.state import BlockState, TreeState
+from beacon.strategies.tree.state import BlockState, TreeState, next_stamp
 
 
 @inlined
@@ -105,6 +105,17 @@ def _sum_small_factors(
             _add_pair(model, own, hard_zero, domain, at, by, other, step)
         has_larger |= count > 1
     return has_larger
+
+
+@inlined
+def sum_alone(model: FlatModel, core: CoreState, own: TreeState, hard_zero: float, variable: int) -> None:
+    """Sum a variable's factors for each of its values, all else fixed, as if it were a block by itself."""
+    own.marks[variable]["block"] = next_stamp(own)
+    own.marks[variable]["number"] = 0
+    own.blocks.members[0]["variable"] = variable
+    own.blocks.members[0]["width"] = 0
+    _prepare(model, own.blocks, 0)
+    _sum_small_factors(model, core, own, hard_zero, 0, own.marks[variable]["block"])
 
 
 @inlined

@@ -31,6 +31,7 @@ from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
 from beacon.strategies.tree.block import grow_block
+from beacon.strategies.tree.descent import begin_descent, best_value_alone, end_sweep_if_due, next_of_descent
 from beacon.strategies.tree.elimination import best_on_block
 from beacon.strategies.tree.region import grow_region, perturb, region_worth
 from beacon.strategies.tree.state import TreeState, next_stamp, renew_stamps
@@ -158,6 +159,27 @@ def _move_region(
             core.assignment[own.region[k]] = own.marks[own.region[k]]["saved"]
 
 
+@called
+def _descend(model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants) -> None:
+    """Look at one variable more in the first descent, and move it if that gains enough now."""
+    counters, tree = core.counters[0], own.counters[0]
+    variable = next_of_descent(core, own)
+    value, gain = best_value_alone(model, core, own, constants.hard_zero, variable)
+    counters["work"] += model.neighbour_starts[variable + 1] - model.neighbour_starts[variable]
+    if gain > tree["threshold"]:
+        save_best(core, core.parts[core.part_of[variable]])
+        own.region[0] = variable
+        total, zeros, _ = region_worth(model, core, own, 1)
+        own.marks[variable]["saved"] = core.assignment[variable]
+        core.assignment[variable] = value
+        new_total, new_zeros, _ = region_worth(model, core, own, 1)
+        counters["steps"] += 1
+        _keep(core, own, 1, new_total - total, new_zeros - zeros)
+    else:
+        tree["left"] = max(tree["left"], gain)
+    end_sweep_if_due(own)
+
+
 @inlined
 def _is_sweeping(model: FlatModel, own: TreeState, constants: TreeConstants) -> bool:
     """Are the first sweeps still going on? On dense models, where blocks are small, they end early."""
@@ -211,9 +233,9 @@ def _change_course(model: FlatModel, core: CoreState, own: TreeState) -> None:
         recount(model, core)
         note_all_changed(core)
         core.counters[0]["work"] += len(model.scopes)
+        begin_descent(own)
         counters["sweeps"] = 0
         counters["sweep_work"] = 0
-        counters["sweep_at"] = 0
     counters["is_fresh"] = not counters["is_fresh"]
     counters["last_gain"] = core.counters[0]["steps"]
 
@@ -224,26 +246,36 @@ def _is_idle(core: CoreState, own: TreeState, constants: TreeConstants) -> bool:
     return bool(limit > 0 and core.counters[0]["steps"] - own.counters[0]["last_gain"] >= limit)
 
 
+@inlined
+def _sweep_or_shake(model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants) -> None:
+    """Move one region: the next block of the first sweeps, or a random region perturbed."""
+    counters, tree = core.counters[0], own.counters[0]
+    sweeps = _is_sweeping(model, own, constants)
+    if not sweeps and _is_idle(core, own, constants):
+        _change_course(model, core, own)
+        return
+    work, centre, size = counters["work"], _next_centre(core, own, sweeps), tree["sweep_size"]
+    if not sweeps:
+        size = _region_size(core, constants)
+    if centre >= 0:
+        _move_region(model, core, own, constants, centre, size, not sweeps)
+    if sweeps:
+        tree["sweep_work"] += counters["work"] - work
+
+
 @kernel
 def run_tree(
     model: FlatModel, core: CoreState, own: TreeState, constants: TreeConstants, limits: Limits
 ) -> int:
-    """Sweep everything a few times, then region after region until a limit is reached."""
+    """Descend, sweep everything a few times, then region after region until a limit is reached."""
     counters = core.counters[0]
     verdict = outcome(core, limits)
     while verdict == RUNNING and may_continue(core, limits):
         renew_stamps(own)
-        sweeps = _is_sweeping(model, own, constants)
-        if not sweeps and _is_idle(core, own, constants):
-            _change_course(model, core, own)
-            continue
-        work, centre, size = counters["work"], _next_centre(core, own, sweeps), own.counters[0]["sweep_size"]
-        if not sweeps:
-            size = _region_size(core, constants)
-        if centre >= 0:
-            _move_region(model, core, own, constants, centre, size, not sweeps)
-        if sweeps:
-            own.counters[0]["sweep_work"] += counters["work"] - work
+        if own.counters[0]["descents"] > 0:
+            _descend(model, core, own, constants)
+        else:
+            _sweep_or_shake(model, core, own, constants)
         if counters["best_step"] == counters["steps"]:
             verdict = outcome(core, limits)
     return verdict

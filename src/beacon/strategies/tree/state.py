@@ -19,12 +19,17 @@ MAX_MEMBERS = 512
 """Most variables of a block."""
 POOL_TABLES = 32
 """All messages of a block together have at most this many times the entries of its largest table."""
+MAX_DESCENTS = 8
+"""Most sweeps of the first descent; blocks can finish what it leaves."""
 MAX_STAMP = 1 << 30  # half of what a stamp can hold; one move takes far fewer than the other half
 
 COUNTERS = np.dtype(
     [
         ("stamp", np.int64),  # the last stamp used: a new one empties all sets that are kept as stamps
-        ("sweeps", np.int64),  # sweeps over all free variables since the last fresh start
+        ("descents", np.int64),  # sweeps of single moves that the first descent may still make
+        ("threshold", np.float64),  # the least that a move of this sweep must gain
+        ("left", np.float64),  # the best gain that it has left
+        ("sweeps", np.int64),  # sweeps of blocks over all free variables since the last fresh start
         ("sweep_work", np.int64),  # what these sweeps have cost so far
         ("sweep_at", np.int64),  # how many variables the current sweep has passed
         ("sweep_first", np.int64),  # where it began
@@ -120,6 +125,8 @@ def new_tree_state(model: FlatModel, core: CoreState, block_entries: int, first_
     """Room for a model, with tables of at most ``block_entries`` entries."""
     n, counters = model.num_variables, np.zeros(1, dtype=COUNTERS)
     counters["sweep_size"] = first_region
+    counters["descents"] = MAX_DESCENTS
+    counters["threshold"] = np.inf  # the first sweep only looks
     return TreeState(
         counters=counters,
         free=np.flatnonzero(core.is_free).astype(np.int32),
@@ -127,11 +134,11 @@ def new_tree_state(model: FlatModel, core: CoreState, block_entries: int, first_
         factor_stamps=np.zeros(model.num_factors, dtype=np.int32),
         region=np.empty(n, dtype=np.int32),
         order=np.empty(n, dtype=np.int32),
-        blocks=_new_block_state(n, block_entries),
+        blocks=_new_block_state(n, block_entries, int(model.domain_sizes.max(initial=1))),
     )
 
 
-def _new_block_state(num_variables: int, entries: int) -> BlockState:
+def _new_block_state(num_variables: int, entries: int, max_domain: int) -> BlockState:
     pool = min(POOL_TABLES, num_variables) * entries
     count = min(num_variables, pool, MAX_MEMBERS)
     return BlockState(
@@ -142,7 +149,7 @@ def _new_block_state(num_variables: int, entries: int) -> BlockState:
         strides=np.empty(MAX_WIDTH + 1, dtype=np.int64),
         pair_starts=np.empty(MAX_WIDTH, dtype=np.int64),
         pairs=np.empty(entries),
-        own=np.empty(entries),
+        own=np.empty(max(entries, max_domain)),
         table=np.empty(entries),
         places=np.empty(entries, dtype=np.int32),
         messages=np.empty(pool),
