@@ -30,7 +30,7 @@ from beacon.exact.subtables import (
     next_block,
 )
 from beacon.jit import inlined, kernel
-from beacon.model.fixed import Fixed
+from beacon.model.flat import Fixed
 from beacon.model.flat import FlatModel
 from beacon.reduce.query import ReducedQuery, reduce_query
 
@@ -121,10 +121,24 @@ def grow_tree(
 ) -> Tree | None:
     """The tree of a query; None if it would take more entries, or if nothing is possible."""
     reduced = reduce_query(model, fixed, eliminate=False)
-    if reduced.is_impossible:
-        return None
+    return None if reduced.is_impossible else _grown(reduced, seed, max_entries)
+
+
+def _grown(reduced: ReducedQuery, seed: int, max_entries: int) -> Tree | None:
     prospect = plan(reduced, seed, max_entries)
     return Tree(reduced, prospect.order) if prospect.work.sum() <= max_entries else None
+
+
+def log_sum(model: FlatModel, fixed: Fixed, max_entries: int = MAX_TREE_ENTRIES) -> float | None:
+    """The log of the summed products of potentials over all assignments that keep the fixed values.
+
+    -inf if all are impossible; None if it would take more entries.
+    """
+    reduced = reduce_query(model, fixed, eliminate=False)
+    if reduced.is_impossible:
+        return -math.inf
+    tree = _grown(reduced, 0, max_entries)
+    return None if tree is None else tree.log_sum()
 
 
 @inlined
