@@ -141,7 +141,7 @@ def solve_many(
     asked = Asked.of(model, alternatives, distance, margins, suppose)
     for evidence in resolved:
         asked.check(model, evidence)
-    loaded, use = _guide_and_use(model, guide, use, start)
+    loaded, use = guide_and_use(model, guide, use, start)
     starts = first_assignments(model, "random" if start is None or _is_guide(start) else start, resolved)
     queries = [Query(evidence, first) for evidence, first in zip(resolved, starts, strict=True)]
     runner = Runner(
@@ -200,7 +200,7 @@ def default_strategy(guide: Guide | None, use: GuideUse | None) -> str:
     return "gls+" if is_guided and tuned not in {"greedy", "gls+"} else tuned
 
 
-def _guide_and_use(
+def guide_and_use(
     model: GraphicalModel, guide: AnyGuide | None, use: GuideUse | None, start: GuidedStart | None
 ) -> tuple[Guide | None, GuideUse | None]:
     """The guide, loaded, and what it is asked for."""
