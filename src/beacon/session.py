@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import EvidenceError
-from beacon.model.checks import check_is_model, check_seed
-from beacon.model.evidence import Evidence, resolve_evidence, resolve_value, resolve_variable
+from beacon.errors import EvidenceError, check_seed
+from beacon.model.evidence import (
+    Evidence,
+    check_is_model,
+    resolve_evidence,
+    resolve_value,
+    resolve_variable,
+)
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.asked import Asked
 from beacon.runner.result import Result, checked_result
@@ -23,7 +28,7 @@ from beacon.solver import default_strategy, guide_and_use
 from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
-    from beacon.guided.use import GuideUse
+    from beacon.guided.guidance import GuideUse
     from beacon.solver import AnyGuide
 
 

@@ -30,8 +30,7 @@ from beacon.exact.subtables import (
     next_block,
 )
 from beacon.jit import inlined, kernel
-from beacon.model.flat import Fixed
-from beacon.model.flat import FlatModel
+from beacon.model.flat import Fixed, FlatModel
 from beacon.reduce.query import ReducedQuery, reduce_query
 
 MAX_TREE_ENTRIES = 1 << 24

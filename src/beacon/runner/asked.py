@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from beacon.errors import EvidenceError
-from beacon.errors import check_count
+from beacon.errors import EvidenceError, UsageError, check_count
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
@@ -38,6 +37,8 @@ class Asked:
         if self.alternatives is not None:
             check_count("alternatives", self.alternatives, 1)
         check_count("distance", self.distance, 1)
+        if self.distance > 1 and self.alternatives is None:
+            raise UsageError("a distance is that of alternatives; ask for some of them, too (alternatives=K)")
 
     @classmethod
     def of(
