@@ -115,9 +115,7 @@ def solve_and_show(
             solve_all(run, queries, output)
 
 
-def solve_one(
-    run: Callable[..., list[Result]], query: dict[int, int], output: Output, work: str
-) -> None:
+def solve_one(run: Callable[..., list[Result]], query: dict[int, int], output: Output, work: str) -> None:
     """Show how the search goes, then what it found."""
     unobserved = None
     with ProgressBar(work, None, output.quiet) as bar:

@@ -98,7 +98,9 @@ def say_probability(result: Result) -> None:
     """Print the probability of the answer, where it is known."""
     if result.probability is None or result.zero_factors:
         return
-    known = "" if result.log_evidence is None else f"; the evidence has log probability {result.log_evidence:.6g}"
+    known = (
+        "" if result.log_evidence is None else f"; the evidence has log probability {result.log_evidence:.6g}"
+    )
     given = f"given the evidence{known}" if result.evidence else "without any evidence"
     say(f"probability    {result.probability:.4g} {given}")
 
@@ -143,7 +145,9 @@ def say_alternatives(result: Result, distance: int) -> None:
     variables = "1 variable" if distance == 1 else f"{distance} variables"
     say(f"\nalternatives   {how}; any two differ in at least {variables}")
     for number, one in enumerate(found, 1):
-        changes = ", ".join(f"{name}={one_line(value)}" for name, value in [*one.changes.items()][:MOST_CHANGES])
+        changes = ", ".join(
+            f"{name}={one_line(value)}" for name, value in [*one.changes.items()][:MOST_CHANGES]
+        )
         more = f" and {len(one.changes) - MOST_CHANGES:,} more" if len(one.changes) > MOST_CHANGES else ""
         differs = f"  {_lost(one.loss)}: {changes}{more}" if number > 1 else "  the answer"
         say(f"{number:>4}  {one.log_score:.6f}{differs}")

@@ -59,6 +59,7 @@ def solve(
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
     from beacon.cli import answer  # noqa: PLC0415  (numba is slow to import)
+    from beacon.cli.answer_rows import Show  # noqa: PLC0415
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.io.files import base_suffix  # noqa: PLC0415
     from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
@@ -80,7 +81,7 @@ def solve(
         show_all,
         quiet,
         is_cost=base_suffix(model_file) == ".wcsp",
-        show=answer.Show.of(show, model, len(queries)),
+        show=Show.of(show, model, len(queries)),
         asked=Asked.of(model, alternatives, distance, margins, parse_evidence_items(suppose or [], model)),
     )
     run = partial(

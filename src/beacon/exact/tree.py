@@ -33,6 +33,7 @@ from beacon.jit import inlined, kernel
 from beacon.model.flat import Fixed, FlatModel
 from beacon.reduce.query import ReducedQuery, reduce_query
 
+NO_CAP = 1 << 62  # entries of a cluster: it is not to be cut
 MAX_TREE_ENTRIES = 1 << 24
 """Of all clusters together: 128 MiB of doubles, and as much again for their copy."""
 
@@ -55,7 +56,7 @@ class Tree:
     """
 
     def __init__(self, reduced: ReducedQuery, order: NDArray[np.int32]) -> None:
-        clusters = mini_buckets(reduced.tables, order, math.inf)
+        clusters = mini_buckets(reduced.tables, order, NO_CAP)
         self.reduced, self.order = reduced, order
         self.scopes, self.relaxation, owned = relax(reduced.tables, clusters)
         scales, errors = np.empty(len(order)), np.empty(len(order))
@@ -250,7 +251,7 @@ def _add_shares(
     start: int,
     shares: NDArray[np.float64],
 ) -> None:
-    """Add up the large table's potentials, each divided by the largest one that counts for its small entry."""
+    """Add up the large table's potentials, each divided by the largest one of its small entry."""
     block, inside = subtables.pairs[pair, BLOCK], subtables.pairs[pair, MAP]
     for axis in range(subtables.pairs[pair, NUM_AXES]):
         digits[axis] = 0

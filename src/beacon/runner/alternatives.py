@@ -90,7 +90,9 @@ def alternatives_of(
     if not exact:
         found = _Searches(result, runner, stop, count, distance).extended(found)
     made = [_alternative(result, other) for other in found]
-    if distance == 1:  # searched ones come as they are found, exact ones in an order that rounding may disturb
+    if (
+        distance == 1
+    ):  # searched ones come as they are found, exact ones in an order that rounding may disturb
         made[1:] = sorted(made[1:], key=lambda one: -one.log_score)
     return Alternatives(made, exact=exact)
 

@@ -148,8 +148,7 @@ class Result:
     def _log_sum(self) -> float | None:
         """The log of the summed products of potentials over all assignments that keep the evidence."""
         from beacon.exact.tree import log_sum  # noqa: PLC0415 - on request only
-        from beacon.model.flat import as_fixed  # noqa: PLC0415
-        from beacon.model.flat import compile_model  # noqa: PLC0415
+        from beacon.model.flat import as_fixed, compile_model  # noqa: PLC0415
 
         fixed = as_fixed(self.evidence, self.model.num_variables)
         return log_sum(compile_model(self.model), fixed, MAX_SUM_ENTRIES)
