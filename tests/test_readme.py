@@ -19,7 +19,7 @@ DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-RUNNABLE = [ROOT / "README.md", ROOT / "docs" / "python.md"]
+RUNNABLE = [ROOT / "README.md", ROOT / "docs" / "python.md", ROOT / "docs" / "answers.md"]
 SETS_UP = re.compile(r"^(make|pip|git) ")  # commands that make the environment in which the tests run
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,.]*")

@@ -144,7 +144,7 @@ class Solver:
             outcome = runner.outcome(query, [stop], spent_seconds=perf_counter() - began)
         else:
             ((_, outcome),) = runner.run([query], [stop], lambda _, found: found)
-        return checked_result(self.model, query.evidence, outcome, runner.flat.log_zero, runner.seed)
+        return checked_result(self.model, query.evidence, outcome, runner.flat, runner.seed)
 
     def __repr__(self) -> str:
         """The model, and how much is observed."""

@@ -127,8 +127,7 @@ def solve_one(run: Callable[..., list[Result]], query: dict[int, int], output: O
         if output.show.word == CHANGED and not output.json:
             (unobserved,) = run([{}], on_improvement=show)
     if output.json:
-        known = {"probability": result.probability, "log_evidence": _finite(result.log_evidence)}
-        say_json(as_json(result, output) | known)
+        say_json(as_json(result, output) | _probabilities(result))
     else:
         say_answer(result, output, unobserved)
     for file in output.files:
@@ -212,6 +211,8 @@ def _numbered(place: Path, query: int) -> str:
     return f"{place.name.removesuffix(suffix)}.{query}{suffix}"
 
 
-def _finite(number: float | None) -> float | None:
-    """A number for JSON, which has no infinity."""
-    return number if number is not None and math.isfinite(number) else None
+def _probabilities(result: Result) -> dict[str, float | None]:
+    """Those of the answer and of the evidence, where elimination gave the answer."""
+    if result.proof != "elimination":
+        return {"probability": None, "log_evidence": None}
+    return {"probability": result.probability, "log_evidence": result.log_evidence}

@@ -95,8 +95,8 @@ def _is_observed(result: Result, name: str) -> bool:
 
 
 def say_probability(result: Result) -> None:
-    """Print the probability of the answer, where it is known."""
-    if result.probability is None or result.zero_factors:
+    """Print the probability of the answer, where elimination gave it and so can give its probability."""
+    if result.proof != "elimination" or result.probability is None:
         return
     known = (
         "" if result.log_evidence is None else f"; the evidence has log probability {result.log_evidence:.6g}"
