@@ -35,7 +35,14 @@ MIN_IDLE = 200  # steps without improvement that end one of them
 
 @dataclass(frozen=True, eq=False)
 class Alternative:
-    """One of the best assignments of a query."""
+    """One of the best assignments of a query.
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0,), [0.0, -1.0]), ((1,), [0.0, -3.0])])
+    >>> second = beacon.solve(model, alternatives=2).alternatives[1]
+    >>> second.changes, second.loss
+    ({'x0': '1'}, 1.0)
+    """
 
     model: GraphicalModel = field(repr=False)
     assignment: Assignment = field(repr=False)
@@ -67,6 +74,12 @@ class Alternatives(list[Alternative]):
     exact
         Is it proved that each is the best that is far enough from those before it? Else they were searched,
         and better ones may exist.
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0,), [0.0, -1.0]), ((1,), [0.0, -3.0])])
+    >>> found = beacon.solve(model, alternatives=9).alternatives
+    >>> found.exact, [one.log_score for one in found]
+    (True, [0.0, -1.0, -3.0, -4.0])
     """
 
     def __init__(self, found: Iterable[Alternative], *, exact: bool) -> None:

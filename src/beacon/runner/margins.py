@@ -31,6 +31,12 @@ class Margins(Mapping[str, dict[str, float]]):
     ``margins["HR"]["LOW"]`` is the loss against the answer in nats: 0 for the answer's own values, infinite
     for what is impossible. Where it is not ``exact``, it is the least loss that was seen, and ``at_least``
     has, in the same way, what is proved to be lost; that is below 0 where even the answer may be beaten.
+
+    >>> import beacon
+    >>> model = beacon.GraphicalModel.from_tables([2, 3], [((0, 1), [[0.0, -1.0, -2.0], [-3.0, -4.0, -9.0]])])
+    >>> margins = beacon.solve(model, margins=True).margins
+    >>> margins.exact, margins["x0"], margins.closest()
+    (True, {'0': 0.0, '1': 3.0}, [('x1', '1', 1.0), ('x0', '1', 3.0)])
     """
 
     model: GraphicalModel
