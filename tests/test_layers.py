@@ -30,6 +30,7 @@ LAYERS = [
     "guide",
     "learn",
     "solver",
+    "session",
     "evaluation",
     "report",
     "pipeline",

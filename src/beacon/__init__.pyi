@@ -36,7 +36,10 @@ from beacon.report.plots import plot_history as plot_history
 from beacon.report.plots import plot_trace as plot_trace
 from beacon.report.plots import plot_weights as plot_weights
 from beacon.report.plots import plot_win_heatmap as plot_win_heatmap
+from beacon.runner.alternatives import Alternative as Alternative
+from beacon.runner.alternatives import Alternatives as Alternatives
 from beacon.runner.batch import SearchBatch as SearchBatch
+from beacon.runner.margins import Margins as Margins
 from beacon.runner.result import Result as Result
 from beacon.runner.result import ResultList as ResultList
 from beacon.runner.stop import MaxGap as MaxGap
@@ -44,6 +47,7 @@ from beacon.runner.stop import MaxRuntime as MaxRuntime
 from beacon.runner.stop import MaxSteps as MaxSteps
 from beacon.runner.stop import NoImprovement as NoImprovement
 from beacon.runner.stop import TargetScore as TargetScore
+from beacon.session import Solver as Solver
 from beacon.solver import solve as solve
 from beacon.solver import solve_many as solve_many
 from beacon.strategies.auto import Auto as Auto

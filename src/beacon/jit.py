@@ -62,6 +62,25 @@ def _tie_cache_to_all_sources(compiled: Any) -> None:
         cache_file._source_stamp = _stamp_for(Path(compiled.py_func.__code__.co_filename))
     if hasattr(cache_file, "_load_index"):
         cache_file._load_index = _or_nothing(cache_file._load_index)
+    _load_lightly(getattr(compiled, "_cache", None))
+
+
+def _load_lightly(cache: Any) -> None:
+    """Load a kernel from disk without the registries that only compiling needs.
+
+    numba would import all of its numpy support, and scipy where it is installed: half a second.
+    """
+    if not (hasattr(cache, "load_overload") and hasattr(cache, "_load_overload")):
+        return
+    with_registries = cache.load_overload
+
+    def load(signature: Any, context: Any) -> Any:
+        try:
+            return cache._load_overload(signature, context)
+        except Exception:
+            return with_registries(signature, context)
+
+    cache.load_overload = load
 
 
 def _or_nothing(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from beacon.errors import UsageError, check_seed
 from beacon.model.evidence import Evidence, Queries, check_is_model, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.asked import Asked
 from beacon.runner.result import Outcome, Result, ResultList, checked_result
 from beacon.runner.runner import Cancelled, Listener, Query, Runner
 from beacon.runner.stop import DEFAULT_STOP, Start, Stop, first_assignments, kind_of, stop_or_default
@@ -37,12 +38,21 @@ def solve(
     prove: bool = False,
     seed: int = 0,
     log_zero: float | None = None,
+    alternatives: int | None = None,
+    distance: int = 1,
+    margins: bool = False,
+    suppose: Evidence | None = None,
     on_improvement: Listener | None = None,
 ) -> Result:
     """Find the most probable explanation of one query; see :func:`solve_many`.
 
     Ctrl-C ends the search and returns the best assignment so far. ``on_improvement`` is called, at most
     every few milliseconds, with the search when it has found something better.
+
+    Besides the answer, ``alternatives`` asks for this many best assignments, the answer among them, any two
+    of which differ in at least ``distance`` variables (``result.alternatives``); ``margins`` for what each
+    value of each variable would lose (``result.margins``); ``suppose`` for the best assignment with some
+    values besides the evidence (``result.supposed``). They are exact where elimination solves the query.
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
@@ -68,6 +78,10 @@ def solve(
         prove=prove,
         seed=seed,
         log_zero=log_zero,
+        alternatives=alternatives,
+        distance=distance,
+        margins=margins,
+        suppose=suppose,
         threads=1,
         on_improvement=on_improvement,
     )
@@ -87,6 +101,10 @@ def solve_many(
     prove: bool = False,
     seed: int = 0,
     log_zero: float | None = None,
+    alternatives: int | None = None,
+    distance: int = 1,
+    margins: bool = False,
+    suppose: Evidence | None = None,
     threads: int | None = None,
     on_result: Callable[[int, Result], None] | None = None,
     on_improvement: Listener | None = None,
@@ -105,6 +123,7 @@ def solve_many(
     With ``propagate``, values that the evidence implies (through zero potentials) are fixed before.
     With ``prove``, half of the time limit is kept for toulbar2, which has to be installed: it gets what is
     left of a query that ends without a proof.
+    ``alternatives``, ``distance``, ``margins`` and ``suppose`` are those of :func:`solve`, for each query.
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
@@ -120,7 +139,10 @@ def solve_many(
 
         prover = Prover(limits.seconds)
         limits = replace(limits, seconds=prover.search_seconds)
-    loaded, use = _guide_and_use(model, guide, use, start)
+    asked = Asked.of(model, alternatives, distance, margins, suppose)
+    for evidence in resolved:
+        asked.check(model, evidence)
+    loaded, use = guide_and_use(model, guide, use, start)
     starts = first_assignments(model, "random" if start is None or _is_guide(start) else start, resolved)
     queries = [Query(evidence, first) for evidence, first in zip(resolved, starts, strict=True)]
     runner = Runner(
@@ -140,7 +162,8 @@ def solve_many(
     def finish(k: int, outcome: Outcome) -> Result:
         if prover is not None:
             outcome = prover.proved(runner.flat, resolved[k], outcome, cancelled)
-        return checked_result(model, resolved[k], outcome, runner.flat, seed)
+        result = checked_result(model, resolved[k], outcome, runner.flat, seed)
+        return asked.answered(result, runner, limits)
 
     done = runner.run(
         queries, [limits], finish, cancelled=cancelled, keeps_all=True, on_improvement=on_improvement
@@ -179,7 +202,7 @@ def default_strategy(guide: Guide | None, use: GuideUse | None) -> str:
     return "gls+" if is_guided and tuned not in {"greedy", "gls+"} else tuned
 
 
-def _guide_and_use(
+def guide_and_use(
     model: GraphicalModel, guide: AnyGuide | None, use: GuideUse | None, start: GuidedStart | None
 ) -> tuple[Guide | None, GuideUse | None]:
     """The guide, loaded, and what it is asked for."""

@@ -184,7 +184,9 @@ def test_long_answers_are_cut_unless_all_is_asked_for(tmp_path: Path) -> None:
     model = tmp_path / "g.uai"
     assert run("generate", "grid", "-o", model, "--set", "rows=10", "--set", "columns=10").code == 0
     short = run("solve", model, "--steps", 100).out
-    assert short.endswith("… and 60 more; --all lists them, --json and -o keep them\n")
+    assert short.endswith(
+        "… and 60 more; --show query lists them, --show A,B chooses some, --json and -o keep them\n"
+    )
     assert len(run("solve", model, "--steps", 100, "--all").out.splitlines()) == len(short.splitlines()) + 59
 
 
@@ -192,7 +194,7 @@ def test_a_cut_answer_shows_what_differs_from_the_commonest_value(tmp_path: Path
     tables = [((i,), [0.0, 1.0] if i in (7, 50) else [1.0, 0.0]) for i in range(60)]
     write_model(GraphicalModel.from_tables([2] * 60, tables), tmp_path / "m.uai")
     lines = run("solve", tmp_path / "m.uai", "--steps", 100).out.splitlines()
-    rest = "; --all lists them, --json and -o keep them"
+    rest = "; --show query lists them, --show A,B chooses some, --json and -o keep them"
     assert lines[-3:] == ["x7   1", "x50  1", f"… and 58 more have the value 0{rest}"]
     alike = run("solve", tmp_path / "m.uai", "-e", "7=1", "-e", "50=1", "--steps", 100).out.splitlines()
     assert alike[-2:] == ["", f"all 58 variables have the value 0{rest}"]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from beacon.cli.console import ProgressBar, note_if_slow, one_line, say, say_json, say_table, warn
+from beacon.cli import answer_rows as rows
+from beacon.cli.answer_rows import CHANGED, MOST_LINES, Show
+from beacon.cli.console import ProgressBar, note_if_slow, say, say_json, warn
 from beacon.io.files import check_named, check_no_input, check_writable
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.asked import Asked
 from beacon.runner.result import Result
 from beacon.runner.search import Search
 from beacon.runner.stop import Stop
 
-MOST_LINES = 40
 LONG_SECONDS = 2.0
 LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
 COMPRESSED = (".gz", ".xz", ".bz2")
@@ -33,45 +34,39 @@ class Output(NamedTuple):
     trace: bool
     show_all: bool
     quiet: bool
+    is_cost: bool = False
+    """Are scores minus the costs of the model's file?"""
+    show: Show = Show()
+    asked: Asked = Asked()
+    """What was asked for besides the answer."""
 
 
-def say_answer(result: Result, with_trace: bool, show_all: bool) -> None:
-    """Print the result of one query: a summary, its improvements on request, and the query variables."""
+def say_answer(result: Result, output: Output, unobserved: Result | None) -> None:
+    """Print the result of one query: a summary, its improvements on request, values and what else was asked.
+
+    ``unobserved`` is the answer without any evidence, where what the evidence changes is to be shown.
+    """
     say(result.summary())
-    if with_trace:
-        _say_trace(result, show_all)
-    rows = [
-        (name, value)
-        for i, (name, value) in enumerate(result.named_assignment.items())
-        if i not in result.evidence and len(result.model.labels[i]) > 1
-    ]
-    if rows:
-        say("")
-        _say_values(rows, show_all)
-
-
-def _say_values(rows: list[tuple[str, str]], show_all: bool) -> None:
-    """A long answer is cut to what differs from its commonest value: most findings are "no"."""
-    if show_all or len(rows) <= MOST_LINES:
-        say_table(rows)
-        return
-    commonest = Counter(value for _, value in rows).most_common(1)[0][0]
-    telling = [row for row in rows if row[1] != commonest]
-    shown = telling[:MOST_LINES]
-    say_table(shown)
-    rest = f"… and {len(rows) - len(shown):,} more" if shown else f"all {len(rows):,} variables"
-    alike = f" have the value {one_line(commonest)}" if len(shown) == len(telling) else ""
-    say(f"{rest}{alike}; --all lists them, --json and -o keep them")
+    if output.is_cost:
+        rows.say_cost(*rows.cost_of(result))
+    rows.say_probability(result)
+    if output.trace:
+        _say_trace(result, output.show_all)
+    say("")
+    rows.say_values(result, output.show, output.show_all, unobserved)
+    rows.say_supposed(result)
+    rows.say_alternatives(result, output.asked.distance)
+    rows.say_margins(result, output.asked.margins, output.show_all)
 
 
 def _say_trace(result: Result, show_all: bool) -> None:
     trace = result.trace
     say(f"\n{'step':>12}  {'seconds':>9}  {'zeros':>6}  score")
-    rows = list(zip(*(getattr(trace, name).tolist() for name in TRACE_COLUMNS), strict=True))
-    for step, seconds, score, zeros in rows if show_all else rows[-MOST_LINES:]:
+    events = list(zip(*(getattr(trace, name).tolist() for name in TRACE_COLUMNS), strict=True))
+    for step, seconds, score, zeros in events if show_all else events[-MOST_LINES:]:
         say(f"{step:>12,}  {seconds:>9.4f}  {zeros:>6}  {score:.6f}")
-    if len(rows) > MOST_LINES and not show_all:
-        say(f"… and {len(rows) - MOST_LINES:,} more before these; --all lists them")
+    if len(events) > MOST_LINES and not show_all:
+        say(f"… and {len(events) - MOST_LINES:,} more before these; --all lists them")
 
 
 def result_line(query: int, result: Result) -> str:
@@ -85,12 +80,14 @@ def result_line(query: int, result: Result) -> str:
     )
 
 
-def as_json(result: Result, with_trace: bool) -> dict[str, Any]:
+def as_json(result: Result, output: Output) -> dict[str, Any]:
     """One result of ``beacon solve --json``."""
-    if not with_trace:
-        return result.to_dict()
-    columns = {name: getattr(result.trace, name).tolist() for name in TRACE_COLUMNS}
-    return result.to_dict() | {"trace": columns}
+    made = result.to_dict()
+    if output.is_cost:
+        made["cost"], made["cost_at_least"] = rows.cost_of(result)
+    if output.trace:
+        made["trace"] = {name: getattr(result.trace, name).tolist() for name in TRACE_COLUMNS}
+    return made
 
 
 def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: str = "") -> None:
@@ -107,45 +104,48 @@ def solve_and_show(
     stop: Stop,
     output: Output,
 ) -> None:
-    """Search, show how it goes, and then what was found."""
+    """Search, show how it goes, and then what was found; ``run`` takes queries."""
     if len(queries) == 1 and not output.quiet:
         warn_if_impossible(model, queries[0])
     with note_if_slow(LONG_SEARCH, LONG_SECONDS, output.quiet or sys.stderr.isatty()):  # there a bar says so
         if len(queries) == 1:
             limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
-            solve_one(run, output, f"{limit}, Ctrl-C keeps the best")
+            solve_one(run, queries[0], output, f"{limit}, Ctrl-C keeps the best")
         else:
-            solve_all(run, len(queries), output)
+            solve_all(run, queries, output)
 
 
-def solve_one(run: Callable[..., list[Result]], output: Output, work: str) -> None:
+def solve_one(run: Callable[..., list[Result]], query: dict[int, int], output: Output, work: str) -> None:
     """Show how the search goes, then what it found."""
+    unobserved = None
     with ProgressBar(work, None, output.quiet) as bar:
 
         def show(search: Search) -> None:
             bar.describe(f"best score {search.best_score:.4f}, {search.best_zeros} zero factors")
 
-        (result,) = run(on_improvement=show)
+        (result,) = run([query], on_improvement=show, **vars(output.asked))
+        if output.show.word == CHANGED and not output.json:
+            (unobserved,) = run([{}], on_improvement=show)
     if output.json:
-        say_json(as_json(result, output.trace))
+        say_json(as_json(result, output) | _probabilities(result))
     else:
-        say_answer(result, output.trace, output.show_all)
+        say_answer(result, output, unobserved)
     for file in output.files:
         _write(file, result)
 
 
-def solve_all(run: Callable[..., list[Result]], count: int, output: Output) -> None:
+def solve_all(run: Callable[..., list[Result]], queries: list[dict[int, int]], output: Output) -> None:
     """Report each result as it comes."""
-    with ProgressBar("queries (Ctrl-C keeps the best)", count, output.quiet) as bar:
+    with ProgressBar("queries (Ctrl-C keeps the best)", len(queries), output.quiet) as bar:
         answers = ManyAnswers(bar, output)
-        results = run(on_result=answers.hear)
+        results = run(queries, on_result=answers.hear, **vars(output.asked))
         for query, result in enumerate(results):  # those that Ctrl-C left unheard
             answers.hear(query, result)
     for query, result in enumerate(results):
         if result.zero_factors and not output.quiet:
             warn_if_impossible(result.model, result.evidence, f"query {query}: ")
     if output.json:
-        say_json({"results": [as_json(result, output.trace) for result in results]})
+        say_json({"results": [as_json(result, output) for result in results]})
 
 
 class ManyAnswers:
@@ -167,7 +167,8 @@ class ManyAnswers:
         if self._output.files:
             _write(self._output.files[query], result)
         while self._next in self._waiting:
-            line = result_line(self._next, self._waiting.pop(self._next))
+            following = self._waiting.pop(self._next)
+            line = result_line(self._next, following) + self._output.show.line_of(following)
             if not self._output.json:
                 self._bar.say(line)
             self._next += 1
@@ -208,3 +209,10 @@ def _numbered(place: Path, query: int) -> str:
     if suffix.lower() in COMPRESSED:
         suffix = Path(place.stem).suffix + suffix
     return f"{place.name.removesuffix(suffix)}.{query}{suffix}"
+
+
+def _probabilities(result: Result) -> dict[str, float | None]:
+    """Those of the answer and of the evidence, where elimination gave the answer."""
+    if result.proof != "elimination":
+        return {"probability": None, "log_evidence": None}
+    return {"probability": result.probability, "log_evidence": result.log_evidence}

@@ -9,7 +9,7 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
-from beacon.cli.options import GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, flags, option
+from beacon.cli.options import ANSWER, GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, flags, option
 from beacon.errors import UsageError
 from beacon.guided.guidance import GuideUse
 from beacon.runner.stop import (
@@ -133,6 +133,33 @@ SolutionOut = Annotated[
         "-o --out OUT.MPE",
         "Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT.",
         OUTPUT,
+    ),
+]
+Alternatives = Annotated[
+    int | None,
+    option("--alternatives K", "Show the K best assignments, the answer among them.", ANSWER, low=1),
+]
+Distance = Annotated[
+    int, option("--distance D", "Alternatives differ pairwise in at least D variables.", ANSWER, low=1)
+]
+WithMargins = Annotated[
+    bool,
+    option("--margins", "Show what the other values of each variable would lose.", ANSWER),
+]
+Suppose = Annotated[
+    list[str] | None,
+    option(
+        "--suppose VARIABLE=VALUE",
+        "Show the best assignment with this besides, and what it loses; may be repeated.",
+        ANSWER,
+    ),
+]
+Show = Annotated[
+    str | None,
+    option(
+        "--show A,B|query|changed|all",
+        "Print these variables; or those not observed, what the evidence changes, or all, in full.",
+        ANSWER,
     ),
 ]
 WithTrace = Annotated[bool, option("--trace", "Show every improvement, too.", OUTPUT)]

@@ -13,7 +13,8 @@ from beacon.cli.console import show_notes
 from beacon.errors import UsageError
 from beacon.io.settings import Setting, as_text, from_text, plain_kind, settings_of
 
-SEARCH, QUERY, LIMITS, OUTPUT, GUIDE = "Search", "Query", "Limits", "Output", "Guide"  # panels of the help
+SEARCH, QUERY, LIMITS, GUIDE = "Search", "Query", "Limits", "Guide"  # panels of the help
+ANSWER, OUTPUT = "Answer", "Output"
 SWITCH = ""  # metavar of an option without a value: the help would say <bool> and seem to ask for one
 
 

@@ -31,6 +31,11 @@ def solve(
     no_improvement: options.IdleSteps = None,
     target: options.Target = None,
     gap: options.Gap = None,
+    alternatives: options.Alternatives = None,
+    distance: options.Distance = 1,
+    margins: options.WithMargins = False,
+    suppose: options.Suppose = None,
+    show: options.Show = None,
     out: options.SolutionOut = None,
     json: Json = False,
     trace: options.WithTrace = False,
@@ -47,12 +52,18 @@ def solve(
 
       beacon solve model.uai.xz --evid model.uai.evid --steps 100000 -o best.MPE
 
+      beacon solve alarm.bif -e HR=HIGH --alternatives 3 --margins --suppose CO=LOW
+
       beacon solve alarm.bif --table patients.csv --json > answers.json
 
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
     from beacon.cli import answer  # noqa: PLC0415  (numba is slow to import)
+    from beacon.cli.answer_rows import Show  # noqa: PLC0415
     from beacon.formats import read_model  # noqa: PLC0415
+    from beacon.io.files import base_suffix  # noqa: PLC0415
+    from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
+    from beacon.runner.asked import Asked  # noqa: PLC0415
     from beacon.solver import solve_many  # noqa: PLC0415
 
     stop = options.chosen_stop(steps, time, no_improvement, target, gap)
@@ -63,11 +74,19 @@ def solve(
     guided = options.chosen_guide(guide, model, asked)
     queries = options.read_queries(model, evid or [], table or [], evidence or [])
     inputs = [model_file, *(evid or []), *(table or []), start, *options.files_of_guide(guide)]
-    output = answer.Output(answer.solution_files(out, len(queries), inputs), json, trace, show_all, quiet)
+    output = answer.Output(
+        answer.solution_files(out, len(queries), inputs),
+        json,
+        trace,
+        show_all,
+        quiet,
+        is_cost=base_suffix(model_file) == ".wcsp",
+        show=Show.of(show, model, len(queries)),
+        asked=Asked.of(model, alternatives, distance, margins, parse_evidence_items(suppose or [], model)),
+    )
     run = partial(
         solve_many,
         model,
-        queries,
         guide=guided.guide,
         use=guided.use,
         strategy=options.chosen_strategy(method or guided.strategy, penalty_weight),

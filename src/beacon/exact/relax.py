@@ -25,7 +25,7 @@ class Owned(NamedTuple):
 
 def relax(tables: Tables, clusters: Clusters) -> tuple[Scopes, Relaxation, Owned]:
     """The clusters' scopes, their relaxation with no messages passed, and the factors to begin it with."""
-    large, small = _scopes(tables, clusters.scopes), _scopes(tables, clusters.separators)
+    large, small = scopes_of(tables, clusters.scopes), scopes_of(tables, clusters.separators)
     links = _related(tables, large, small, clusters.links)
     separator_of_link = clusters.links[:, 1]
     table_starts, value_starts = starts_of(large.sizes), starts_of(small.sizes)
@@ -85,7 +85,8 @@ def _related(tables: Tables, large: Scopes, small: Scopes, pairs: NDArray[np.int
     return full
 
 
-def _scopes(tables: Tables, flat: tuple[NDArray[np.int64], NDArray[np.int32]]) -> Scopes:
+def scopes_of(tables: Tables, flat: tuple[NDArray[np.int64], NDArray[np.int32]]) -> Scopes:
+    """Starts and variables of some scopes, with strides and sizes."""
     starts, variables = flat
     strides, sizes = np.empty(len(variables), dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int64)
     scopes = Scopes(starts, variables, strides, sizes)

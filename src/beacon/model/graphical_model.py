@@ -231,6 +231,10 @@ class GraphicalModel:
         values = self.check_assignment(assignment).tolist()
         return {name: self.labels[i][values[i]] for i, name in enumerate(self.names)}
 
+    def changes_between(self, before: NDArray[np.integer], after: NDArray[np.integer]) -> dict[str, str]:
+        """The variables that two assignments disagree about, with the values of the second."""
+        return {self.names[i]: self.labels[i][after[i]] for i in np.flatnonzero(before != after).tolist()}
+
     def primal_graph(self) -> list[set[int]]:
         """Neighbours of each variable: those that share a factor with it."""
         neighbours: list[set[int]] = [set() for _ in self.names]

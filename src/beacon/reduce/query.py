@@ -93,11 +93,15 @@ class ReducedQuery:
         return assignment
 
 
-def reduce_query(model: FlatModel, fixed: Fixed, removed: NDArray[np.bool_] | None = None) -> ReducedQuery:
+def reduce_query(
+    model: FlatModel, fixed: Fixed, removed: NDArray[np.bool_] | None = None, *, eliminate: bool = True
+) -> ReducedQuery:
     """Reduce a query: propagate, condition, join, absorb, eliminate what costs nothing, and cut into parts.
 
     ``fixed`` has the value of each observed variable and -1 for the others; ``removed`` [moves] says which
     values are not wanted. Zeros are taken for what they are, -inf, wherever the model's floor may lie.
+    Without ``eliminate``, every assignment that is possible is still there afterwards, with its own score,
+    not only a best one.
     """
     left = possible_moves(model, fixed, removed)
     if left is None:
@@ -119,7 +123,9 @@ def reduce_query(model: FlatModel, fixed: Fixed, removed: NDArray[np.bool_] | No
     num_factors_of = np.zeros(count, dtype=np.int32)
     scope, room = np.empty(facts.max_scope, dtype=np.int32), np.empty((2, facts.max_scope), dtype=np.int64)
     condition_factors(model, facts.log_table, given, numbers, values, tables, num_factors_of, scope, room)
-    tables, steps = _shrunk(tables, num_factors_of)
+    steps = np.empty(0, dtype=np.int32)
+    if eliminate:
+        tables, steps = _shrunk(tables, num_factors_of)
     return _with_parts(model, given, variables, values[:num_values], tables, steps)
 
 

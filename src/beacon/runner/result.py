@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop", "proof", "gap")
+
+if TYPE_CHECKING:
+    from beacon.runner.alternatives import Alternatives
+    from beacon.runner.margins import Margins
+
+MAX_SUM_ENTRIES = 1 << 22  # table entries up to which a probability is cheap: some tens of milliseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +114,52 @@ class Result:
     """Is it proved that every assignment has probability zero, whatever the values?"""
     total_seconds: float = 0.0
     """From the evidence to the answer, checking included."""
+    alternatives: Alternatives | None = field(default=None, repr=False)
+    """The best assignments, this one included, where they were asked for; see :func:`beacon.solve`."""
+    margins: Margins | None = field(default=None, repr=False)
+    """What each value would lose, where that was asked for."""
+    supposed: Result | None = field(default=None, repr=False)
+    """The best assignment with what was to be supposed; its :meth:`loss_against` this one is the price."""
+
+    @cached_property
+    def probability(self) -> float | None:
+        """The probability of the assignment given the evidence; None where it is not cheap to know exactly.
+
+        Computed when it is first asked for.
+
+        >>> import beacon, numpy
+        >>> coin = beacon.GraphicalModel.from_tables([2], [((0,), numpy.log([0.25, 0.75]))])
+        >>> round(beacon.solve(coin).probability, 9)
+        0.75
+        """
+        if self._log_sum is None:
+            return None
+        return min(1.0, math.exp(self.log_score - self._log_sum)) if self.zero_factors == 0 else 0.0
+
+    @cached_property
+    def log_evidence(self) -> float | None:
+        """The log probability of the evidence in a Bayesian network; None as for ``probability``, or if it
+        is no Bayesian network."""
+        from beacon.model.bayes import child_of_factors  # noqa: PLC0415 - on request only
+
+        return self._log_sum if child_of_factors(self.model) is not None else None
+
+    @cached_property
+    def _log_sum(self) -> float | None:
+        """The log of the summed products of potentials over all assignments that keep the evidence."""
+        from beacon.exact.tree import log_sum  # noqa: PLC0415 - on request only
+        from beacon.model.flat import as_fixed, compile_model  # noqa: PLC0415
+
+        fixed = as_fixed(self.evidence, self.model.num_variables)
+        return log_sum(compile_model(self.model), fixed, MAX_SUM_ENTRIES)
+
+    def loss_against(self, other: Result) -> float:
+        """By how many nats the log score is below another result's."""
+        return other.log_score - self.log_score if self.log_score > -math.inf else math.inf
+
+    def changes_against(self, other: Result) -> dict[str, str]:
+        """The variables that differ from another result's, with the values that they have here."""
+        return self.model.changes_between(other.assignment, self.assignment)
 
     @property
     def named_assignment(self) -> dict[str, str]:
@@ -159,6 +212,22 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``beacon solve --json`` prints."""
+        return self._figures() | self._answers()
+
+    def _answers(self) -> dict[str, Any]:
+        """What was asked for besides the assignment."""
+        made: dict[str, Any] = {}
+        if self.alternatives is not None:
+            made["alternatives"] = [one.to_dict() for one in self.alternatives]
+            made["alternatives_exact"] = self.alternatives.exact
+        if self.margins is not None:
+            made |= self.margins.to_dict()
+        if self.supposed is not None:
+            changes, loss = self.supposed.changes_against(self), self.supposed.loss_against(self)
+            made["supposed"] = self.supposed.to_dict() | {"loss": _finite(loss), "changes": changes}
+        return made
+
+    def _figures(self) -> dict[str, Any]:
         return {
             "log_score": _finite(self.log_score),
             "floored_log_score": self.floored_log_score,

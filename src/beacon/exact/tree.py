@@ -1,0 +1,301 @@
+"""All tables of an elimination, kept side by side: a tree of clusters that can be asked again and again.
+
+Each cluster is the bucket of one variable: that variable, slowest, and those that are eliminated after it.
+After a pass up and a pass down, every cluster's table has, for each of its entries, the best score of all
+assignments that agree with it (of its own independent part).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.exact.bound_value import add_factors
+from beacon.exact.clusters import mini_buckets
+from beacon.exact.plan import plan
+from beacon.exact.relax import relax
+from beacon.exact.relaxation import Relaxation
+from beacon.exact.subtables import (
+    BLOCK,
+    LARGE,
+    MAP,
+    NUM_AXES,
+    SIDE_BY_SIDE,
+    Scopes,
+    Subtables,
+    add_small,
+    keep_largest,
+    next_block,
+)
+from beacon.jit import inlined, kernel
+from beacon.model.flat import Fixed, FlatModel
+from beacon.reduce.query import ReducedQuery, reduce_query
+
+NO_CAP = 1 << 62  # entries of a cluster: it is not to be cut
+MAX_TREE_ENTRIES = 1 << 24
+"""Of all clusters together: 128 MiB of doubles, and as much again for their copy."""
+
+
+class Tree:
+    """The clusters of a query whose every possible assignment is still there.
+
+    Attributes
+    ----------
+    reduced
+        The query. Its variables and values are those of this class.
+    order
+        The variable of each cluster.
+    scopes
+        The clusters' variables, their own one first.
+    relaxation
+        The clusters' tables (``moved``) and the separators; each has a link to its child, then its parent.
+    base
+        The clusters' tables before any pass.
+    """
+
+    def __init__(self, reduced: ReducedQuery, order: NDArray[np.int32]) -> None:
+        clusters = mini_buckets(reduced.tables, order, NO_CAP)
+        self.reduced, self.order = reduced, order
+        self.scopes, self.relaxation, owned = relax(reduced.tables, clusters)
+        scales, errors = np.empty(len(order)), np.empty(len(order))
+        add_factors(self.relaxation, *owned, scales, errors)
+        self.base = self.relaxation.moved.copy()
+        self.is_root = np.ones(len(order), dtype=np.bool_)
+        self.is_root[clusters.links[::2, 0]] = False
+
+    @property
+    def num_values(self) -> int:
+        """Number of values over all variables."""
+        return len(self.reduced.values)
+
+    def best_scores(self, is_allowed: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+        """[values] the best score of the variable's independent part with this value; -inf: impossible.
+
+        ``is_allowed`` rules values out. Cost: four times the entries of all clusters.
+        """
+        self.relaxation.moved[:] = self.base
+        starts, scores = self.reduced.tables.unary_starts, np.empty(self.num_values)
+        if is_allowed is not None:
+            forbid(self.relaxation, self.order, starts, is_allowed)
+        pass_up(self.relaxation)
+        pass_down(self.relaxation)
+        read_best(self.relaxation, self.order, starts, scores)
+        return scores
+
+    def tops(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """[variables] the largest of the variable's scores."""
+        return np.maximum.reduceat(scores, self.reduced.tables.unary_starts[:-1]) if len(scores) else scores
+
+    def is_possible(self, scores: NDArray[np.float64]) -> bool:
+        """Do the best scores tell of an assignment with a probability other than zero?"""
+        return bool((self.tops(scores) > -math.inf).all())
+
+    def best_choices(self) -> NDArray[np.int32]:
+        """A best value of each variable, after :meth:`best_scores`."""
+        choices = np.zeros(len(self.order), dtype=np.int32)
+        choose_down(self.relaxation, self.scopes, self.order, self.reduced.tables.sizes, choices)
+        return choices
+
+    def log_sum(self) -> float:
+        """The log of the summed probabilities (products of potentials) of all assignments.
+
+        Cost: three times the entries of all clusters, and an exponential for each.
+        """
+        relaxation = self.relaxation
+        relaxation.moved[:] = self.base
+        sum_up(relaxation)
+        return self.reduced.constant + log_sums(relaxation, self.is_root)
+
+    def assignment_of(self, choices: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The model's assignment."""
+        reduced = self.reduced
+        assignment = np.maximum(reduced.fixed, 0).astype(np.int64)
+        assignment[reduced.variables] = reduced.values[reduced.tables.unary_starts[:-1] + choices]
+        return assignment
+
+
+def grow_tree(
+    model: FlatModel, fixed: Fixed, seed: int = 0, max_entries: int = MAX_TREE_ENTRIES
+) -> Tree | None:
+    """The tree of a query; None if it would take more entries, or if nothing is possible."""
+    reduced = reduce_query(model, fixed, eliminate=False)
+    return None if reduced.is_impossible else _grown(reduced, seed, max_entries)
+
+
+def _grown(reduced: ReducedQuery, seed: int, max_entries: int) -> Tree | None:
+    prospect = plan(reduced, seed, max_entries)
+    return Tree(reduced, prospect.order) if prospect.work.sum() <= max_entries else None
+
+
+def log_sum(model: FlatModel, fixed: Fixed, max_entries: int = MAX_TREE_ENTRIES) -> float | None:
+    """The log of the summed products of potentials over all assignments that keep the fixed values.
+
+    -inf if all are impossible; None if it would take more entries.
+    """
+    reduced = reduce_query(model, fixed, eliminate=False)
+    if reduced.is_impossible:
+        return -math.inf
+    tree = _grown(reduced, 0, max_entries)
+    return None if tree is None else tree.log_sum()
+
+
+@inlined
+def _span(relaxation: Relaxation, link: int) -> tuple[int, int]:
+    """Where the table of a link's cluster begins and ends."""
+    cluster = relaxation.links.pairs[link, LARGE]
+    return relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
+
+
+@kernel
+def forbid(
+    relaxation: Relaxation,
+    order: NDArray[np.int32],
+    value_starts: NDArray[np.int32],
+    is_allowed: NDArray[np.bool_],
+) -> None:
+    """Make all entries with a value that is not allowed -inf. Cost: these entries."""
+    for cluster in range(len(order)):
+        first, end = value_starts[order[cluster]], value_starts[order[cluster] + 1]
+        begin = relaxation.table_starts[cluster]
+        outer = (relaxation.table_starts[cluster + 1] - begin) // (end - first)
+        for value in range(end - first):
+            if not is_allowed[first + value]:
+                for entry in range(begin + value * outer, begin + (value + 1) * outer):
+                    relaxation.moved[entry] = -np.inf
+
+
+@kernel
+def pass_up(relaxation: Relaxation) -> None:
+    """Hand the best of each cluster on to its parent. Cost: the entries of both for each separator."""
+    values, moved, links = relaxation.values, relaxation.moved, relaxation.links
+    for separator in range(len(relaxation.link_starts) - 1):
+        start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
+        child, parent = 2 * separator, 2 * separator + 1
+        for value in range(start, end):
+            values[value] = -np.inf
+        first, last = _span(relaxation, child)
+        keep_largest(links, child, relaxation.digits, moved, first, last, values, start)
+        first, last = _span(relaxation, parent)
+        add_small(links, parent, relaxation.digits, moved, first, last, values, start)
+
+
+@kernel
+def pass_down(relaxation: Relaxation) -> None:
+    """Tell each child the best of all that is not its own. Cost: as :func:`pass_up`."""
+    sums, moved, links = relaxation.sums, relaxation.moved, relaxation.links
+    for separator in range(len(relaxation.link_starts) - 2, -1, -1):
+        start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
+        child, parent = 2 * separator, 2 * separator + 1
+        for value in range(end - start):
+            sums[value] = -np.inf
+        first, last = _span(relaxation, parent)
+        keep_largest(links, parent, relaxation.digits, moved, first, last, sums, 0)
+        for value in range(end - start):
+            if sums[value] > -np.inf:  # else the child has had no say, or -inf itself
+                sums[value] -= relaxation.values[start + value]
+        first, last = _span(relaxation, child)
+        add_small(links, child, relaxation.digits, moved, first, last, sums, 0)
+
+
+@kernel
+def read_best(
+    relaxation: Relaxation,
+    order: NDArray[np.int32],
+    value_starts: NDArray[np.int32],
+    scores: NDArray[np.float64],
+) -> None:
+    """The largest entry of each cluster for each value of its own variable. Cost: all entries."""
+    for cluster in range(len(order)):
+        first, end = value_starts[order[cluster]], value_starts[order[cluster] + 1]
+        begin = relaxation.table_starts[cluster]
+        outer = (relaxation.table_starts[cluster + 1] - begin) // (end - first)
+        for value in range(end - first):
+            best = -np.inf
+            for entry in range(begin + value * outer, begin + (value + 1) * outer):
+                best = max(best, relaxation.moved[entry])
+            scores[first + value] = best
+
+
+@kernel
+def choose_down(
+    relaxation: Relaxation,
+    scopes: Scopes,
+    order: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+    choices: NDArray[np.int32],
+) -> None:
+    """Choose a best value for each variable, parents first. Cost: the scopes and values."""
+    for cluster in range(len(order) - 1, -1, -1):
+        place = scopes.starts[cluster]
+        entry, stride = relaxation.table_starts[cluster], scopes.strides[place]
+        for other in range(place + 1, scopes.starts[cluster + 1]):
+            entry += choices[scopes.variables[other]] * scopes.strides[other]
+        best = 0
+        for value in range(1, sizes[order[cluster]]):
+            if relaxation.moved[entry + value * stride] > relaxation.moved[entry + best * stride]:
+                best = value
+        choices[order[cluster]] = best
+
+
+@inlined
+def _add_shares(
+    subtables: Subtables,
+    pair: int,
+    digits: NDArray[np.int64],
+    large: NDArray[np.float64],
+    begin: int,
+    end: int,
+    tops: NDArray[np.float64],
+    start: int,
+    shares: NDArray[np.float64],
+) -> None:
+    """Add up the large table's potentials, each divided by the largest one of its small entry."""
+    block, inside = subtables.pairs[pair, BLOCK], subtables.pairs[pair, MAP]
+    for axis in range(subtables.pairs[pair, NUM_AXES]):
+        digits[axis] = 0
+    at = 0
+    for entry in range(begin, end, block):
+        for k in range(block):
+            place = at + (k if inside == SIDE_BY_SIDE else subtables.maps[inside + k])
+            if large[entry + k] > -np.inf:
+                shares[place] += np.exp(large[entry + k] - tops[start + place])
+        at = next_block(subtables, pair, digits, at)
+
+
+@kernel
+def sum_up(relaxation: Relaxation) -> None:
+    """Hand the log of each cluster's sum on to its parent. Cost: as :func:`pass_up`, with exponentials."""
+    values, moved, links, sums = relaxation.values, relaxation.moved, relaxation.links, relaxation.sums
+    for separator in range(len(relaxation.link_starts) - 1):
+        start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
+        child, parent = 2 * separator, 2 * separator + 1
+        for value in range(end - start):
+            values[start + value] = -np.inf
+            sums[value] = 0.0
+        first, last = _span(relaxation, child)
+        keep_largest(links, child, relaxation.digits, moved, first, last, values, start)
+        _add_shares(links, child, relaxation.digits, moved, first, last, values, start, sums)
+        for value in range(end - start):
+            if sums[value] > 0.0:
+                values[start + value] += np.log(sums[value])
+        first, last = _span(relaxation, parent)
+        add_small(links, parent, relaxation.digits, moved, first, last, values, start)
+
+
+@kernel
+def log_sums(relaxation: Relaxation, is_root: NDArray[np.bool_]) -> float:
+    """The sum of the logs of the roots' sums. Cost: the roots' entries."""
+    total = 0.0
+    for cluster in range(len(is_root)):
+        if is_root[cluster]:
+            top, share = -np.inf, 0.0
+            begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
+            for entry in range(begin, end):
+                top = max(top, relaxation.moved[entry])
+            for entry in range(begin, end):
+                if relaxation.moved[entry] > -np.inf:
+                    share += np.exp(relaxation.moved[entry] - top)
+            total += top + np.log(share) if share > 0.0 else -np.inf
+    return total

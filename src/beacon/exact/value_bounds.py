@@ -1,0 +1,122 @@
+"""Upper bounds on the best score with each value of each variable, where elimination would take too long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.exact.bound_value import ROUNDING
+from beacon.exact.clusters import Clusters, mini_buckets, single_factors
+from beacon.exact.level import Level
+from beacon.exact.plan import plan
+from beacon.exact.relax import scopes_of
+from beacon.exact.relaxation import Relaxation
+from beacon.exact.solve import SolvedParts
+from beacon.exact.subtables import Scopes
+from beacon.jit import kernel
+from beacon.reduce.query import ReducedQuery
+
+CLUSTER_ENTRIES = (64, 1024, 16_384)  # largest tables of the levels after the first, of single factors
+MAX_LEVEL_ENTRIES = 1 << 22
+PASSES = 40  # of messages at each level, at most
+PASSES_PER_LOOK = 4
+STALL = 1e-6  # a fall of the bound by less than this share of it is none
+
+
+def value_bounds(reduced: ReducedQuery, seconds: float = math.inf) -> NDArray[np.float64]:
+    """[values] no assignment with this value has a higher score; -inf: there is proof that it is impossible.
+
+    ``reduced`` must be a query of which nothing is eliminated. It takes about this long at most.
+    """
+    ends = perf_counter() + seconds
+    nothing = np.zeros(reduced.num_parts, dtype=np.bool_)
+    solved = SolvedParts(reduced, nothing, reduced.tables, reduced.steps, 0)
+    bounds = np.full(len(reduced.values), math.inf)
+    for clusters in _levels(reduced):
+        level = Level(solved, clusters)
+        _pass_until(level, ends)
+        bounds = np.minimum(bounds, _bounds_of(level, reduced))
+        if perf_counter() > ends:
+            break
+    return bounds
+
+
+def _levels(reduced: ReducedQuery) -> Iterator[Clusters]:
+    """Single factors, then larger and larger clusters as long as there is room for them."""
+    yield single_factors(reduced.tables, reduced.members)
+    prospect = plan(reduced, 0, math.inf, max_tries=2)
+    if not np.isfinite(prospect.work).all():
+        return
+    for max_table in CLUSTER_ENTRIES:
+        clusters = mini_buckets(reduced.tables, prospect.order, max_table)
+        if clusters.num_entries > MAX_LEVEL_ENTRIES:
+            return
+        yield clusters
+
+
+def _pass_until(level: Level, ends: float) -> None:
+    """Pass messages until they change little, or the time is over."""
+    for _ in range(0, PASSES, PASSES_PER_LOOK):
+        before = level.last_value
+        level.run(PASSES_PER_LOOK)
+        if not before - level.value() > STALL * max(1.0, abs(before)) or perf_counter() > ends:
+            return
+
+
+def _bounds_of(level: Level, reduced: ReducedQuery) -> NDArray[np.float64]:
+    """The bound of a level with each value: its clusters and separators at the best that agrees with it."""
+    if level.last_value == -math.inf:
+        return np.full(len(reduced.values), -math.inf)
+    relaxation, tables, count = level.relaxation, reduced.tables, level.num_clusters
+    drops, starts = np.zeros(len(reduced.values)), tables.unary_starts
+    moved_away = relaxation.values.copy()
+    take_messages(relaxation, moved_away)
+    separators = scopes_of(tables, level.clusters.separators)
+    add_drops(level.scopes, relaxation.table_starts, relaxation.moved, level.tops, starts, drops)
+    add_drops(separators, relaxation.value_starts, moved_away, level.tops[count:], starts, drops)
+    # each drop is the difference of two numbers no larger than this, rounded
+    largest = float(np.abs(level.tops).max(initial=0.0))
+    slack = ROUNDING * (len(level.tops) + 2) * (abs(level.last_value) + largest)
+    return level.last_value + slack - drops
+
+
+@kernel
+def take_messages(relaxation: Relaxation, values: NDArray[np.float64]) -> None:
+    """Take away what the separators have given to clusters. Cost: the messages."""
+    for separator in range(len(relaxation.link_starts) - 1):
+        start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
+        for link in range(relaxation.link_starts[separator], relaxation.link_starts[separator + 1]):
+            message = relaxation.message_starts[link]
+            for value in range(end - start):
+                if values[start + value] > -np.inf:
+                    values[start + value] -= relaxation.messages[message + value]
+
+
+@kernel
+def add_drops(
+    scopes: Scopes,
+    table_starts: NDArray[np.int64],
+    table: NDArray[np.float64],
+    tops: NDArray[np.float64],
+    value_starts: NDArray[np.int32],
+    drops: NDArray[np.float64],
+) -> None:
+    """Add by how much each table's largest entry falls with each value of each of its variables.
+
+    Cost: the entries, once for each variable.
+    """
+    for k in range(len(scopes.starts) - 1):
+        for place in range(scopes.starts[k], scopes.starts[k + 1]):
+            variable, stride = scopes.variables[place], scopes.strides[place]
+            first = value_starts[variable]
+            size = value_starts[variable + 1] - first
+            for value in range(size):
+                best = -np.inf
+                for block in range(table_starts[k] + value * stride, table_starts[k + 1], size * stride):
+                    for entry in range(block, block + stride):
+                        best = max(best, table[entry])
+                drops[first + value] += tops[k] - best

@@ -1,0 +1,126 @@
+"""What ``beacon solve`` shows besides the answer."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import beacon
+from beacon.model.families import ising_grid
+from tests.cli.helpers import run
+
+WEATHER = beacon.GraphicalModel.from_tables(
+    [2, 2, 2], [((0,), [0.0, -1.0]), ((1,), [0.0, -3.0]), ((0, 2), [0.0, -2.0, -2.0, 0.0])]
+)
+
+
+@pytest.fixture
+def weather(tmp_path: Path) -> Path:
+    beacon.write_model(WEATHER, tmp_path / "weather.lg")
+    return tmp_path / "weather.lg"
+
+
+def test_alternatives_are_listed_with_what_differs(weather: Path) -> None:
+    out = run("solve", weather, "--alternatives", 3).out
+    assert "alternatives   exact; any two differ in at least 1 variable\n" in out
+    assert "   1  0.000000  the answer\n   2  -1.000000  1 nats less: x0=1, x2=1\n" in out
+
+
+def test_distant_alternatives(weather: Path) -> None:
+    out = run("solve", weather, "--alternatives", 2, "--distance", 3).out
+    assert "differ in at least 3 variables" in out
+    assert "   2  -4.000000  4 nats less: x0=1, x1=1, x2=1\n" in out
+
+
+def test_margins_are_listed_closest_first(weather: Path) -> None:
+    out = run("solve", weather, "-e", "x0=0", "--margins").out
+    assert "margins        exact; what the best other value" in out
+    assert out.endswith("x2           2  1\nx1           3  1\n")
+
+
+def test_a_supposition_is_told_with_its_price(weather: Path) -> None:
+    out = run("solve", weather, "--suppose", "x2=1").out
+    assert "supposed       x2=1: log score -1.000000, 1 nats less\n  x0  1\n  x2  1\n" in out
+
+
+def test_the_probability_is_told(weather: Path) -> None:
+    total = sum(math.exp(WEATHER.log_score([a, b, c])) for a in (0, 1) for b in (0, 1) for c in (0, 1))
+    assert f"probability    {1 / total:.4g} without any evidence\n" in run("solve", weather).out
+    assert "probability" not in run("solve", weather, "--method", "gls+").out
+
+
+def test_json_has_all_of_it(weather: Path) -> None:
+    asked = ("--alternatives", 2, "--margins", "--suppose", "x2=1", "--json")
+    found = run("solve", weather, "-e", "x0=0", *asked).json
+    assert [one["log_score"] for one in found["alternatives"]] == pytest.approx([0, -2])
+    assert found["alternatives"][1]["changes"] == {"x2": "1"}
+    assert found["alternatives_exact"]
+    assert found["margins"] == {"x1": {"0": 0.0, "1": 3.0}, "x2": {"0": 0.0, "1": 2.0}}
+    assert found["margins_exact"]
+    assert found["supposed"]["loss"] == pytest.approx(2)
+    assert found["supposed"]["changes"] == {"x2": "1"}
+    assert 0 < found["probability"] < 1
+    assert found["log_evidence"] is None
+
+
+def test_what_is_searched_says_so(tmp_path: Path) -> None:
+    beacon.write_model(ising_grid(30, 30), tmp_path / "grid.uai")
+    out = run("solve", tmp_path / "grid.uai", "--steps", 500, "--alternatives", 2, "--margins").out
+    assert "alternatives   by search: better ones may exist;" in out
+    assert "margins        the least that was seen, and what is proved;" in out
+    assert "that lose more; --all lists them, --json has every value" in out
+
+
+def test_named_variables_alone_are_shown(weather: Path) -> None:
+    assert run("solve", weather, "-e", "x1=1", "--show", "x2,x1").out.endswith("\n\nx2  0\nx1  1\n")
+    assert run("solve", weather, "-e", "x1=1", "--show", "all").out.endswith("\n\nx0  0\nx1  1\nx2  0\n")
+    assert run("solve", weather, "-e", "x1=1", "--show", "query").out.endswith("\n\nx0  0\nx2  0\n")
+
+
+def test_what_the_evidence_changes_is_shown(weather: Path) -> None:
+    out = run("solve", weather, "-e", "x0=1", "--show", "changed").out
+    end = "1 other variables are what they would be without any evidence; --show query lists all\n"
+    assert out.endswith(f"\n\nx2  1\n{end}")
+
+
+def test_many_queries_show_named_variables_in_their_lines(weather: Path, tmp_path: Path) -> None:
+    table = tmp_path / "days.csv"
+    table.write_text("x0\n0\n1\n")
+    lines = run("solve", weather, "--table", table, "--show", "x2").out.splitlines()
+    assert [line[-6:] for line in lines] == [", x2=0", ", x2=1"]
+    error = run("solve", weather, "--table", table, "--show", "query").error
+    assert error == "--show query is for one query; for several, name variables (--show A,B) or use --json"
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--show", "x7"), "no variable is called 'x7'; `beacon info MODEL --variables` lists them"),
+        (("--show", ","), "--show needs query, changed, all, or names of variables; found ','"),
+        (("--alternatives", 0), "--alternatives must be at least 1; found 0"),
+        (
+            ("--distance", 2),
+            "a distance is that of alternatives; ask for some of them, too (alternatives=K)",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(weather: Path, options: tuple[object, ...], error: str) -> None:
+    assert run("solve", weather, *options).error == error
+
+
+def test_a_wcsp_answer_has_its_cost_in_the_units_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "pair.wcsp"
+    file.write_text("pair 2 2 2 100\n2 2\n2 0 1 7 1\n0 0 12\n1 0 30 1\n0 5\n")
+    assert "cost           12\n" in run("solve", file).out
+    found = run("solve", file, "--json").json
+    assert found["log_score"] == -12
+    assert (found["cost"], found["cost_at_least"]) == (12, 12)
+
+
+def test_an_impossible_supposition_is_told_as_such(tmp_path: Path) -> None:
+    model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -math.inf, -math.inf, 1.0])])
+    beacon.write_model(model, tmp_path / "strict.uai")
+    out = run("solve", tmp_path / "strict.uai", "-e", "x0=0", "--suppose", "x1=1").out
+    assert out.endswith("supposed       x1=1: is impossible\n")
