@@ -16,6 +16,7 @@ def solve(
     evid: options.EvidenceFiles = None,
     evidence: EvidenceItems = None,
     table: options.EvidenceTables = None,
+    key: options.KeyColumns = None,
     method: options.Method = None,
     penalty_weight: options.PenaltyWeight = None,
     start: options.StartAt = None,
@@ -47,11 +48,11 @@ def solve(
 
       beacon solve model.uai.xz --evid model.uai.evid --steps 100000 -o best.MPE
 
-      beacon solve alarm.bif --table patients.csv --json > answers.json
+      beacon solve alarm.bif --table patients.csv --key patient -o answers.csv
 
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
-    from beacon.cli import answer  # noqa: PLC0415  (numba is slow to import)
+    from beacon.cli import answer, table_out  # noqa: PLC0415  (numba is slow to import)
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.solver import solve_many  # noqa: PLC0415
 
@@ -61,13 +62,15 @@ def solve(
         options.chosen_strategy(method, penalty_weight)  # a wrong name shall not wait for the model
     model = read_model(model_file)
     guided = options.chosen_guide(guide, model, asked)
-    queries = options.read_queries(model, evid or [], table or [], evidence or [])
+    queries = options.read_queries(model, evid or [], table or [], evidence or [], key or [])
     inputs = [model_file, *(evid or []), *(table or []), start, *options.files_of_guide(guide)]
-    output = answer.Output(answer.solution_files(out, len(queries), inputs), json, trace, show_all, quiet)
+    answers = table_out.checked(out, key or [], inputs)
+    files = answer.solution_files(None if answers else out, len(queries.evidences), inputs)
+    output = answer.Output(files, json, trace, show_all, quiet)
     run = partial(
         solve_many,
         model,
-        queries,
+        queries.evidences,
         guide=guided.guide,
         use=guided.use,
         strategy=options.chosen_strategy(method or guided.strategy, penalty_weight),
@@ -79,4 +82,6 @@ def solve(
         log_zero=log_zero,
         threads=threads,
     )
-    answer.solve_and_show(run, model, queries, stop, output)
+    if answers:
+        run = partial(table_out.run_and_write, run, answers, queries.keys)
+    answer.solve_and_show(run, model, queries.evidences, stop, output)
