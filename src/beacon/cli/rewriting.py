@@ -74,7 +74,6 @@ def remarks_on(
     if suffix == ".wcsp":
         digits = DEFAULT_PRECISION if precision is None else precision
         remarks.append(f"log score = {score_offset(scaled):.{digits}f} - cost / 10^{digits}")
-        remarks.append(f"potentials are rounded to {digits} decimals of their logs")
     elif suffix == ".cfn":
         remarks += _remarks_on_cfn(model)
     elif precision is not None:

@@ -10,7 +10,7 @@ from beacon.model.graphical_model import GraphicalModel
 
 
 def to_networkx(model: GraphicalModel) -> Any:
-    """Variables by name, with their ``labels``; edges lead from parents to children, or join who shares factors.
+    """Variables by name, with their ``labels``; edges lead from parents to children, or join all in a factor.
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid
