@@ -44,7 +44,7 @@ def test_the_child_varies_fastest() -> None:
         ("</BIF>", "", "line 13: expected XML: no element found"),
         ("<!ELEMENT BIF ( NETWORK )*>", '<!ENTITY a "aa">', "line 3: expected no entities, found the decl"),
         ("<!ELEMENT BIF ( NETWORK )*>", '<!ENTITY % a SYSTEM "x">', "line 3: expected no entities"),
-        ("BIF VERSION", "FIB VERSION", "expected XML: mismatched tag"),
+        ("<BIF VERSION", "<FIB VERSION", "expected XML: mismatched tag"),
         ("<NETWORK>", "", "expected XML: mismatched tag"),
         ('TYPE="nature"', 'TYPE="utility"', "line 5: expected a variable of TYPE 'nature', found 'utility'"),
         ("<NAME>c</NAME>", "<NAME>a&amp;b</NAME>", "line 7: variable 'a&b' is defined twice"),

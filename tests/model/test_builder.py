@@ -24,7 +24,7 @@ def asia() -> beacon.GraphicalModel:
     b.probabilities("bronc", [[0.6, 0.4], [0.3, 0.7]], given="smoke")
     b.probabilities("either", [[[1, 0], [1, 0]], [[1, 0], [0, 1]]], given=["lung", "tub"])
     b.probabilities("xray", [[0.98, 0.02], [0.05, 0.95]], given="either")
-    b.probabilities("dysp", [[[0.9, 0.1], [0.7, 0.3]], [[0.8, 0.2], [0.1, 0.9]]], given=["bronc", "either"])
+    b.probabilities("dysp", [[[0.9, 0.1], [0.8, 0.2]], [[0.7, 0.3], [0.1, 0.9]]], given=["bronc", "either"])
     return b.build()
 
 

@@ -89,8 +89,9 @@ class ModelBuilder:
         log_table = self._shaped(names, rows, logs)
         with np.errstate(over="ignore"):
             sums = np.exp(log_table).sum(axis=-1)
-        if (off := np.argwhere(np.abs(sums - 1.0) > SUM_TOLERANCE)).size:
-            bad = tuple(off[0].tolist())
+        is_off = np.abs(sums - 1.0) > SUM_TOLERANCE
+        if is_off.any():
+            bad = tuple(map(int, np.unravel_index(is_off.argmax(), sums.shape)))
             raise ModelError(
                 f"the distribution of {child!r}: expected rows that sum to 1, found {sums[bad]:.6g} in the "
                 f"row {self._row_name(parents, bad)}"
