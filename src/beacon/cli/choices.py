@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 from beacon.cli.options import GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, flags, option
 from beacon.errors import UsageError
 from beacon.guided.guidance import GuideUse
+from beacon.io.files import TABLES, base_suffix, check_writable
 from beacon.runner.stop import DEFAULT_STOP, MaxGap, MaxRuntime, MaxSteps, NoImprovement, Stop, TargetScore
 
 if TYPE_CHECKING:
@@ -173,6 +174,16 @@ def read_queries(
     read = [read_keyed_table(table, model, keys) for table in tables]
     columns = {key: [cell for table in read for cell in table.keys[key]] for key in keys}
     return ReadQueries(queries + [query for table in read for query in table.queries], columns)
+
+
+def table_of_answers(out: str | None, keys: Sequence[str], inputs: Iterable[str | Path | None]) -> str | None:
+    """The table to write to, if ``out`` is the name of one."""
+    if out is not None and base_suffix(out) in TABLES:
+        check_writable(out, inputs)
+        return out
+    if keys:
+        raise UsageError("--key goes into a table of answers; give one with -o OUT.csv")
+    return None
 
 
 def read_query(

@@ -52,7 +52,7 @@ def solve(
 
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
-    from beacon.cli import answer, table_out  # noqa: PLC0415  (numba is slow to import)
+    from beacon.cli import answer  # noqa: PLC0415  (numba is slow to import)
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.solver import solve_many  # noqa: PLC0415
 
@@ -64,7 +64,7 @@ def solve(
     guided = options.chosen_guide(guide, model, asked)
     queries = options.read_queries(model, evid or [], table or [], evidence or [], key or [])
     inputs = [model_file, *(evid or []), *(table or []), start, *options.files_of_guide(guide)]
-    answers = table_out.checked(out, key or [], inputs)
+    answers = options.table_of_answers(out, key or [], inputs)
     files = answer.solution_files(None if answers else out, len(queries.evidences), inputs)
     output = answer.Output(files, json, trace, show_all, quiet)
     run = partial(
@@ -83,5 +83,7 @@ def solve(
         threads=threads,
     )
     if answers:
-        run = partial(table_out.run_and_write, run, answers, queries.keys)
+        from beacon.cli.table_out import run_and_write  # noqa: PLC0415 - most answers are only shown
+
+        run = partial(run_and_write, run, answers, queries.keys)
     answer.solve_and_show(run, model, queries.evidences, stop, output)

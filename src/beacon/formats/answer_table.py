@@ -10,8 +10,6 @@ from typing import Any
 
 from beacon.io.files import base_suffix, write_text
 
-SUFFIXES = (".csv", ".tsv", ".parquet")
-
 
 def write_table(path: str | os.PathLike[str], columns: Mapping[str, list[Any]]) -> None:
     """Write columns by name; in CSV, what is missing (None) is an empty cell."""

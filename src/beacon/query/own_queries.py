@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from beacon.errors import BeaconError, FormatError, UsageError, check_seed
 from beacon.formats import read_evidence, read_evidence_table
-from beacon.io.files import base_suffix, parse_json, read_text
+from beacon.io.files import TABLES, base_suffix, parse_json, read_text
 from beacon.model.evidence import Queries, observed_rows, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, QuerySettings, split_of_queries
 
 AnyQueries = Queries | QuerySet | str | os.PathLike[str]
-TABLES = (".csv", ".tsv", ".parquet")
 SUFFIXES = (*TABLES, ".json", ".evid")
 SPLIT_STREAM = 17
 
