@@ -62,8 +62,8 @@ def read_keyed_table(
     lines = read_text(path).split("\n")
     rows = _rows(lines, _delimiter(lines, model), place)
     header = next(rows, _Row(1, []))
-    columns = _columns(header, place, model, keys)
     _check_has_keys(keys, header.cells, place)
+    columns = _columns(header, place, model, keys)
     listed = list(rows)
     if not listed:
         raise FormatError(
