@@ -53,23 +53,23 @@ def distributions(model: GraphicalModel, format_name: str) -> list[Distribution]
             f"{model.num_factors} factors); .uai, .LG and .wcsp files can hold this model"
         )
     pairs = zip(model.factors, children, strict=True)
-    return [_distribution(model, factor, child, format_name) for factor, child in pairs if child >= 0]
+    return [_distribution(model, factor, child) for factor, child in pairs if child >= 0]
 
 
-def _distribution(model: GraphicalModel, factor: Factor, child: int, format_name: str) -> Distribution:
+def _distribution(model: GraphicalModel, factor: Factor, child: int) -> Distribution:
     parents = [i for i in factor.scope if i != child]
     axes = [factor.scope.index(i) for i in (*parents, child)]
-    table = _probabilities(factor.log_table.transpose(axes), format_name)
+    table = _probabilities(factor.log_table.transpose(axes))
     return Distribution(child, parents, table.reshape(-1, len(model.labels[child])).tolist())
 
 
-def _probabilities(log_table: NDArray[np.float64], format_name: str) -> NDArray[np.float64]:
+def _probabilities(log_table: NDArray[np.float64]) -> NDArray[np.float64]:
     numbers = potentials(log_table)
     with np.errstate(divide="ignore"):
         is_lost = (numbers < np.finfo(np.float64).tiny) & (np.log(numbers) != log_table)
     if is_lost.any():
         raise ModelError(
-            f"the probability exp({log_table[is_lost][0]:.6g}) is too small for a file of {format_name}; "
+            f"the probability exp({log_table[is_lost][0]:.6g}) is too small for a BIF file; "
             "write an .LG file (natural logs)"
         )
     return numbers
