@@ -445,7 +445,7 @@ class Pool:
                 if not keeps_all:
                     raise
                 cancelled.set()
-                turns.release(count)
+                turns.release(max(1, count))
                 for future, k in waiting.items():
                     yield k, future.result()
         finally:
