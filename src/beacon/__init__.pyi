@@ -10,6 +10,7 @@ from beacon.formats import read_evidence as read_evidence
 from beacon.formats import read_evidence_table as read_evidence_table
 from beacon.formats import read_model as read_model
 from beacon.formats import read_solution as read_solution
+from beacon.formats import to_pgmpy as to_pgmpy
 from beacon.formats import write_evidence as write_evidence
 from beacon.formats import write_model as write_model
 from beacon.formats import write_solution as write_solution
@@ -23,6 +24,8 @@ from beacon.learn.train import train as train
 from beacon.learn.trajectories import Trajectories as Trajectories
 from beacon.learn.tune import TuneSettings as TuneSettings
 from beacon.learn.tune import tune as tune
+from beacon.model.builder import ModelBuilder as ModelBuilder
+from beacon.model.graph_view import to_networkx as to_networkx
 from beacon.model.graphical_model import Factor as Factor
 from beacon.model.graphical_model import GraphicalModel as GraphicalModel
 from beacon.peers.peer import find_peer as find_peer
@@ -33,6 +36,7 @@ from beacon.query.query_set import QuerySet as QuerySet
 from beacon.query.query_set import sample_queries as sample_queries
 from beacon.report.plots import plot_anytime as plot_anytime
 from beacon.report.plots import plot_history as plot_history
+from beacon.report.plots import plot_model as plot_model
 from beacon.report.plots import plot_trace as plot_trace
 from beacon.report.plots import plot_weights as plot_weights
 from beacon.report.plots import plot_win_heatmap as plot_win_heatmap

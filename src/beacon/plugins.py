@@ -1,11 +1,12 @@
-"""What other packages add to Beacon by name: entry points that are loaded when they are first asked for."""
+"""What other packages add to Beacon by name: entry points, or objects by where they are."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from beacon.errors import BeaconError
+from beacon.errors import BeaconError, UsageError
 
 STRATEGIES = "beacon.strategies"
 GUIDES = "beacon.guides"
@@ -28,3 +29,13 @@ def _loaded(point: EntryPoint) -> Any:
     except (ImportError, AttributeError) as error:
         package = point.dist.name if point.dist else "an installed package"
         raise BeaconError(f"{package} offers {point.name!r} and cannot be loaded: {error}") from None
+
+
+def load_object(path: str) -> Any:
+    """The object at ``package.module:name``; a class is called, without arguments."""
+    module, _, name = path.partition(":")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"expected an object as package.module:name, found {path!r}: {error}") from None
+    return found() if isinstance(found, type) else found

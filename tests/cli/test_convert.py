@@ -3,9 +3,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from beacon.formats import read_model
+from beacon.formats import read_model, write_model
+from beacon.model.graphical_model import GraphicalModel
 from tests.cli.helpers import run
 
 COSTLY = "costly 2 2 2 99999\n2 2\n2 0 1 0 2\n0 0 5000\n1 1 99999\n1 0 0 1\n1 7000\n"
@@ -89,7 +91,7 @@ def test_what_cannot_be_written_is_one_line(
 def test_a_precision_that_the_format_has_no_use_for_is_said(sprinkler: Path, tmp_path: Path) -> None:
     outcome = run("convert", sprinkler, tmp_path / "a.bif", "--precision", 2)
     assert outcome.code == 0
-    assert outcome.out.endswith("; --precision has no effect on .bif: it is for .wcsp\n")
+    assert outcome.out.endswith("; --precision has no effect on .bif: it is for .wcsp and .cfn\n")
     assert "--precision" not in run("convert", sprinkler, tmp_path / "a.bif").out
 
 
@@ -98,3 +100,13 @@ def test_json_says_what_was_written(sprinkler: Path, tmp_path: Path) -> None:
     assert (facts["variables"], facts["factors"], facts["scale"]) == (3, 3, 2.0)
     assert facts["out"] == str(tmp_path / "a.uai")
     assert "log scores multiplied by 2" in facts["remarks"]
+
+
+def test_what_a_cfn_file_loses_is_said(tmp_path: Path) -> None:
+    source, labels = tmp_path / "a.xmlbif", [["10", "20"], ["a", "b"]]
+    table = [((0,), np.log([0.5, 0.5])), ((1,), np.log([0.5, 0.5]))]
+    write_model(GraphicalModel.from_tables([2, 2], table, ["1st", "b"], labels), source)
+    said = run("convert", source, tmp_path / "a.cfn").out
+    assert "names of variables are lost (in .cfn none may begin like a number)" in said
+    assert "value labels of 1 variables are lost" in said
+    assert "lost" not in run("convert", source, tmp_path / "a.bif").out

@@ -229,3 +229,19 @@ def test_json_of_an_evaluation_and_its_report(sprinkler: Path, tmp_path: Path) -
 def test_a_split_that_does_not_exist_is_refused(sprinkler: Path, tmp_path: Path) -> None:
     outcome = run("evaluate", sprinkler, "-o", tmp_path / "run", "--split", "x")
     assert (outcome.code, outcome.error) == (2, "--split must be train, validation or test; found 'x'")
+
+
+def test_a_method_of_the_working_directory_and_queries_of_a_csv_table(
+    sprinkler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_method_here.py").write_text(
+        "from dataclasses import dataclass\nfrom beacon import Greedy\n\n\n"
+        "@dataclass(frozen=True)\nclass Own(Greedy):\n    name = 'own'\n"
+    )
+    (tmp_path / "own.csv").write_text("grass\n" + "wet\ndry\n?\n" * 4)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    methods = ["--methods", "gls+,own_method_here:Own", "--steps", "10", "--split", "train"]
+    facts = run("evaluate", sprinkler, "own.csv", "-o", tmp_path / "run", *methods, "--json", "--quiet").json
+    assert facts["methods"] == ["gls+", "own"]
+    assert facts["runs"] > 0

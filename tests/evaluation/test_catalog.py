@@ -117,3 +117,25 @@ def test_two_methods_of_one_name_and_other_things_are_refused() -> None:
 def test_wrong_lists_of_methods_are_refused(names: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         check_names(names)
+
+
+class TestMethodsByPlace:
+    def test_a_class_is_called_and_an_object_taken_as_it_is(self) -> None:
+        made = Catalog(GRID).methods(["gls+", "beacon.strategies.greedy:Greedy"])
+        assert [method.name for method in made] == ["gls+", "greedy"]
+
+    @pytest.mark.parametrize(
+        ("name", "reason"),
+        [
+            ("beacon.nowhere:Thing", "No module named 'beacon.nowhere'"),
+            ("beacon.strategies.greedy:Thing", "has no attribute 'Thing'"),
+            (":Thing", "Empty module name"),
+        ],
+    )
+    def test_what_is_not_there_is_refused_before_any_work(self, name: str, reason: str) -> None:
+        with pytest.raises(UsageError, match=rf"expected an object as package.module:name, found .*{reason}"):
+            check_names([name])
+
+    def test_what_is_no_method_is_refused(self) -> None:
+        with pytest.raises(UsageError, match="expected a method: a name, a strategy or a solver"):
+            Catalog(GRID).methods(["math:pi"])

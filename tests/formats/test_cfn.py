@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.errors import FormatError
+from beacon.errors import FormatError, UsageError
 from beacon.formats import cfn, tokens
 from beacon.model.graphical_model import GraphicalModel
 from tests.small_strategies import damaged, read_or_one_line, same_factors, small_models
@@ -242,3 +242,30 @@ def test_damage_gives_a_model_or_one_line(data: st.DataObject) -> None:
     broken = data.draw(damaged(text))
     model = read_or_one_line(lambda: read(broken))
     assert model is None or model.num_variables >= 0
+
+
+class TestWriting:
+    @settings(deadline=None, max_examples=60)
+    @given(small_models())
+    def test_a_written_model_is_read_back(self, model: GraphicalModel) -> None:
+        again = cfn.read(cfn.write(model), "m.cfn")
+        assert same_factors(again, model)
+        assert (again.names, again.labels) == (model.names, model.labels)
+
+    def test_names_and_labels_are_kept(self) -> None:
+        model = GraphicalModel.from_tables([2], [((0,), [0.5, -np.inf])], ['a "b'], [["x y", "é"]])
+        again = cfn.read(cfn.write(model), "m.cfn")
+        assert (again.names, again.labels) == (model.names, model.labels)
+        assert again.factors[0].log_table.tolist() == [0.5, -np.inf]
+
+    def test_what_begins_like_a_number_is_told_by_its_index(self) -> None:
+        model = GraphicalModel.from_tables([2, 2], [], ["1st", "b"], [["10", "20"], ["-", "+"]])
+        again = cfn.read(cfn.write(model), "m.cfn")
+        assert again.names == ("x0", "x1")
+        assert again.labels == (("0", "1"), ("0", "1"))
+
+    def test_the_bound_says_how_many_decimals_solvers_keep(self) -> None:
+        model = GraphicalModel.from_tables([2], [((0,), [-1.5, 0.25])])
+        assert '"mustbe": "<2.500"' in cfn.write(model, precision=3)
+        with pytest.raises(UsageError, match=r"precision must be a number of digits in 0\.\.15; found 16"):
+            cfn.write(model, precision=16)

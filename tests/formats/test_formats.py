@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beacon.errors import FormatError, ModelError, UsageError
-from beacon.formats import read_model, uai, write_model
+from beacon.formats import bif, read_model, uai, write_model, xmlbif
 from beacon.model.graphical_model import GraphicalModel
 from tests.small_strategies import read_or_one_line, same_factors, small_models
 
@@ -27,7 +27,10 @@ variable b { type discrete [ 2 ] { no, yes }; }
 probability ( a ) { table 0.5, 0.5; }
 probability ( b | a ) { (no) 0.1, 0.9; (yes) 0.2, 0.8; }
 """
+ERGO = "2\n2 2\n0\n1 0\n2 0.5 0.5\n4 0.1 0.9 0.2 0.8\n"
+XML = xmlbif.write(bif.read(BIF, "a.bif"))
 TEXTS = {".uai": UAI, ".lg": UAI, ".wcsp": WCSP, ".cfn": CFN, ".bif": BIF}
+TEXTS |= {".erg": ERGO, ".xmlbif": XML, ".xml": XML}
 
 
 @pytest.mark.parametrize("suffix", TEXTS)
@@ -39,10 +42,10 @@ def test_the_suffix_tells_the_format_in_any_case(tmp_path: Path, suffix: str, co
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in TEXTS if suffix != ".lg"])
-@pytest.mark.parametrize("name", ["model", "model.erg", "model.uai.txt", "model.xz"])
+@pytest.mark.parametrize("name", ["model", "model.dat", "model.uai.txt", "model.xz"])
 def test_the_content_tells_the_format_where_the_name_does_not(tmp_path: Path, suffix: str, name: str) -> None:
     (tmp_path / f"known{suffix}").write_text(TEXTS[suffix])
-    (tmp_path / name).write_text("\n  " * (suffix != ".wcsp") + TEXTS[suffix])
+    (tmp_path / name).write_text("\n  " * (suffix not in {".wcsp", ".xml", ".xmlbif"}) + TEXTS[suffix])
     assert same_factors(read_model(tmp_path / name), read_model(tmp_path / f"known{suffix}"))
 
 
@@ -54,9 +57,7 @@ def test_comments_do_not_hide_the_format(tmp_path: Path, comment: str) -> None:
 
 def test_content_of_no_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("Dear reader,\n")
-    problem = (
-        r"notes\.txt, line 1: cannot tell the format by the content; .* \.uai, \.lg, \.wcsp, \.cfn, \.bif"
-    )
+    problem = r"notes\.txt, line 1: cannot tell the format by the content; .* \.uai, .* \.bif, \.xmlbif"
     with pytest.raises(FormatError, match=problem):
         read_model(tmp_path / "notes.txt")
 
@@ -91,10 +92,11 @@ def test_wcsp_and_bif_files_are_written_too(tmp_path: Path) -> None:
     assert read_model(tmp_path / "b.wcsp").domain_sizes.tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("name", ["m.cfn", "m", "m.txt", "m.gz", "m.bif.zip"])
+@pytest.mark.parametrize("name", ["m.erg", "m", "m.txt", "m.gz", "m.bif.zip"])
 def test_only_known_formats_are_written(tmp_path: Path, name: str) -> None:
     problem = (
-        r"cannot write .*: models are written to files that end in \.uai, \.lg, \.wcsp, \.bif \(then \.gz"
+        r"cannot write .*: models are written to files that end in \.uai, \.lg, \.wcsp, \.cfn, \.bif, "
+        r"\.xmlbif, \.xml \(then \.gz"
     )
     with pytest.raises(UsageError, match=problem):
         write_model(GraphicalModel.from_tables([2], []), tmp_path / name)

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from beacon.errors import ModelError
-from beacon.formats import from_pgmpy
+from beacon.formats import from_pgmpy, to_pgmpy
 from beacon.model.bayes import child_of_factors
+from beacon.model.families import random_bayes_net
+from beacon.model.graphical_model import GraphicalModel
 
 
 class Table:
@@ -129,3 +131,18 @@ def test_the_real_library_agrees() -> None:
 def evidence_index(model: Any, name: str, label: str) -> int:
     values: tuple[str, ...] = model.labels[model.name_to_variable[name]]
     return values.index(label)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_models_handed_over_come_back() -> None:
+    pytest.importorskip("pgmpy")
+    network = random_bayes_net(num_variables=6, seed=2)
+    again = from_pgmpy(to_pgmpy(network))
+    assert (again.names, again.labels) == (network.names, network.labels)
+    assert again.fingerprint == network.fingerprint
+    tables = [((), 0.5), ((0, 1), np.log([[1, 2, 3], [4, 5, 6]])), ((1,), [0.0, -1.0, -2.0])]
+    markov = GraphicalModel.from_tables([2, 3, 2], tables, ["a", "b", "alone"])
+    back = from_pgmpy(to_pgmpy(markov))
+    for values in ([0, 0, 0], [1, 2, 1], [0, 1, 1]):
+        assert back.log_score(values) == pytest.approx(markov.log_score(values))

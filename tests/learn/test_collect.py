@@ -15,7 +15,7 @@ from beacon.learn.collect import CollectSettings, collect
 from beacon.learn.teacher import Teacher
 from beacon.learn.trajectories import replay
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.query_set import sample_queries
+from beacon.query.query_set import QuerySet, sample_queries
 from tests.learn.collecting import QUICK, are_equal
 from tests.small_strategies import same_factors
 
@@ -137,3 +137,9 @@ class TestIndependenceOfWorkers:
         monkeypatch.setattr(collector_module, "record_walks", fail)
         with pytest.raises(ModelError, match="no such luck"):
             collect(model, queries, QUICK, jobs=2)
+
+
+def test_queries_of_ones_own_are_collected_as_they_are(model, queries):
+    evidences = [queries.evidence(k) for k in range(3)]
+    own = QuerySet.from_evidence(evidences, model)
+    assert are_equal(collect(model, evidences, QUICK, jobs=1), collect(model, own, QUICK, jobs=1))

@@ -12,7 +12,7 @@ import beacon
 from beacon.errors import EvidenceError
 from beacon.formats import read_evidence_table
 from beacon.model.data_frame import evidence_of_table
-from beacon.model.evidence import is_table
+from beacon.model.evidence import is_table, resolve_variable
 from beacon.model.graphical_model import GraphicalModel
 
 NAN = float("nan")
@@ -59,7 +59,9 @@ def test_a_table_of_any_library_is_a_query_per_row(kind: Any, model: GraphicalMo
         ("rain", [1.0, NAN, 0.0], [1, None, 0]),  # as pandas has whole numbers where some are missing
         ("wet", [True, False, None], [0, 1, None]),  # by the label, not as 1 and 0
         ("level", [1, 2, 3], [0, 1, 2]),  # labels come before indices, as in a CSV table
-        ("level", [0], [0]),
+        ("level", ["2.0", "?"], [1, None]),
+        ("2", [0, 2], [0, 2]),  # a variable by its index has values by theirs
+        ("rain", [True, False], [1, 0]),
         ("level", [3.0, NAN], [2, None]),
         ("0", ["yes"], [1]),
         ("only", ["x"], [0]),
@@ -68,7 +70,7 @@ def test_a_table_of_any_library_is_a_query_per_row(kind: Any, model: GraphicalMo
 def test_cells_mean_what_they_mean_in_a_csv_table(
     column: str, cells: list[Any], values: list[int | None], model: GraphicalModel
 ) -> None:
-    variable = model.name_to_variable.get(column, 0)
+    variable = resolve_variable(model, column)
     expected = [{} if value is None else {variable: value} for value in values]
     assert evidence_of_table({column: cells}, model) == expected
 
@@ -103,7 +105,7 @@ def test_the_index_of_a_data_frame_is_no_variable(model: GraphicalModel) -> None
         ),
         ({"rain": [0, 2]}, r"row 1, column 'rain': variable 'rain' has values 0..1 \(no, yes\); found 2"),
         ({"rain": [0.5]}, "row 0, column 'rain': variable 'rain' has no value '0.5'"),
-        ({"rain": [True]}, "row 0, column 'rain': variable 'rain' has no value 'true'"),
+        ({"level": [True]}, "row 0, column 'level': variable 'level' has no value that reads as True"),
         ({"rian": ["yes"]}, "no variable is called 'rian'; did you mean 'rain'?"),
         ({"rain": ["yes"], "0": ["no"]}, "the columns 'rain' and '0' are the same variable"),
         ({"rain": ["yes", 1]}, "the table cannot be read: .*; a column needs cells of one kind"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,3 +90,18 @@ def test_a_misspelt_change_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"\[teacher\] has no setting 'stpes'; did you mean 'steps'"):
         beacon.run(MODEL, tmp_path / "out", changes={"teacher.stpes": 3})
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_takes_queries_of_ones_own_and_refuses_others_in_the_same_folder(tmp_path: Path) -> None:
+    table = {MODEL.names[0]: ["0", "1"] * 20, MODEL.names[1]: ["0", "0", "1", None] * 10}
+    table[MODEL.names[2]] = [str(k // 20) for k in range(40)]
+
+    def made(**more: Any) -> FinishedRun:
+        return beacon.run(MODEL, tmp_path / "out", preset="fast", changes=SMALL, **more)
+
+    finished = made(queries=table)
+    assert finished.stages["queries"]["summary"].startswith("40 queries (")
+    assert made(queries=table).stages == finished.stages
+    for more in ({}, {"queries": [{0: 0}, {0: 1}]}):
+        with pytest.raises(UsageError, match="holds a run on other queries; go on with that"):
+            made(**more)

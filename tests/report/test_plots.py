@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import beacon
+from beacon.model.families import ising_grid
 from beacon.runner.search import Trace
 
 TRACE = Trace(np.array([0, 5]), np.array([0.0, 0.1]), np.array([-9.0, -3.0]), np.array([0, 0]))
 ROWS = np.array([[5.0, 1.0], [7.0, 0.0]])
 DRAWN: dict[str, Callable[..., Any]] = {
+    "plot_model": lambda **ax: beacon.plot_model(ising_grid(2, 2), **ax),
     "plot_trace": lambda **ax: beacon.plot_trace(TRACE, **ax),
     "plot_anytime": lambda **ax: beacon.plot_anytime(np.array([10, 100]), {"a": ROWS}, {"a": "C0"}, **ax),
     "plot_win_heatmap": lambda **ax: beacon.plot_win_heatmap(ROWS, ["r", "s"], ["10", "100"], **ax),

@@ -91,3 +91,21 @@ def test_ctrl_c_goes_on_to_the_caller_otherwise(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(KeyboardInterrupt):
         list(Pool(2).as_done(lambda k: until_cancelled(cancelled, k), 4, cancelled))
     assert cancelled.is_set()
+
+
+def test_with_one_thread_work_waits_while_the_caller_is_busy() -> None:
+    begun: list[int] = []
+    done = Pool(1).as_done(begun.append, 3, Cancelled())
+    next(done)
+    time.sleep(0.05)
+    assert begun == [0]
+    assert len(list(done)) == 2
+    assert begun == [0, 1, 2]
+
+
+def test_with_one_thread_too_nothing_runs_on_when_nobody_listens() -> None:
+    cancelled = Cancelled()
+    done = Pool(1).as_done(lambda k: k if k == 0 else until_cancelled(cancelled, k), 5, cancelled)
+    next(done)
+    done.close()  # type: ignore[attr-defined]
+    assert cancelled.is_set()

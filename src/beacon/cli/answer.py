@@ -15,7 +15,7 @@ from beacon.io.files import check_named, check_no_input, check_writable
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.asked import Asked
-from beacon.runner.result import Result
+from beacon.runner.result import Result, ResultList
 from beacon.runner.search import Search
 from beacon.runner.stop import Stop
 
@@ -98,24 +98,25 @@ def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: s
 
 
 def solve_and_show(
-    run: Callable[..., list[Result]],
+    run: Callable[..., ResultList],
     model: GraphicalModel,
     queries: list[dict[int, int]],
     stop: Stop,
     output: Output,
-) -> None:
+) -> ResultList:
     """Search, show how it goes, and then what was found; ``run`` takes queries."""
     if len(queries) == 1 and not output.quiet:
         warn_if_impossible(model, queries[0])
     with note_if_slow(LONG_SEARCH, LONG_SECONDS, output.quiet or sys.stderr.isatty()):  # there a bar says so
         if len(queries) == 1:
             limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
-            solve_one(run, queries[0], output, f"{limit}, Ctrl-C keeps the best")
-        else:
-            solve_all(run, queries, output)
+            return solve_one(run, queries[0], output, f"{limit}, Ctrl-C keeps the best")
+        return solve_all(run, queries, output)
 
 
-def solve_one(run: Callable[..., list[Result]], query: dict[int, int], output: Output, work: str) -> None:
+def solve_one(
+    run: Callable[..., ResultList], query: dict[int, int], output: Output, work: str
+) -> ResultList:
     """Show how the search goes, then what it found."""
     unobserved = None
     with ProgressBar(work, None, output.quiet) as bar:
@@ -123,18 +124,22 @@ def solve_one(run: Callable[..., list[Result]], query: dict[int, int], output: O
         def show(search: Search) -> None:
             bar.describe(f"best score {search.best_score:.4f}, {search.best_zeros} zero factors")
 
-        (result,) = run([query], on_improvement=show, **vars(output.asked))
+        results = run([query], on_improvement=show, **vars(output.asked))
         if output.show.word == CHANGED and not output.json:
             (unobserved,) = run([{}], on_improvement=show)
+    (result,) = results
     if output.json:
         say_json(as_json(result, output) | _probabilities(result))
     else:
         say_answer(result, output, unobserved)
     for file in output.files:
         _write(file, result)
+    return results
 
 
-def solve_all(run: Callable[..., list[Result]], queries: list[dict[int, int]], output: Output) -> None:
+def solve_all(
+    run: Callable[..., ResultList], queries: list[dict[int, int]], output: Output
+) -> ResultList:
     """Report each result as it comes."""
     with ProgressBar("queries (Ctrl-C keeps the best)", len(queries), output.quiet) as bar:
         answers = ManyAnswers(bar, output)
@@ -146,6 +151,7 @@ def solve_all(run: Callable[..., list[Result]], queries: list[dict[int, int]], o
             warn_if_impossible(result.model, result.evidence, f"query {query}: ")
     if output.json:
         say_json({"results": [as_json(result, output) for result in results]})
+    return results
 
 
 class ManyAnswers:

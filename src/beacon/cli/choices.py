@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 from beacon.cli.options import ANSWER, GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, flags, option
 from beacon.errors import UsageError
 from beacon.guided.guidance import GuideUse
+from beacon.io.files import TABLES, base_suffix, check_writable
 from beacon.runner.stop import (
     DEFAULT_STOP,
     KINDS,
@@ -48,8 +49,17 @@ EvidenceFiles = Annotated[
 EvidenceTables = Annotated[
     list[str] | None,
     option(
-        "--table FILE.csv",
-        "Evidence table: a column per variable, a row per query, empty: not observed; may be repeated.",
+        "--table FILE",
+        "Evidence table (.csv, .parquet): a column per variable, a row per query, empty: not observed; may "
+        "be repeated.",
+        QUERY,
+    ),
+]
+KeyColumns = Annotated[
+    list[str] | None,
+    option(
+        "--key COLUMN",
+        "A column of --table that is no variable and goes into a table of answers; may be repeated.",
         QUERY,
     ),
 ]
@@ -130,8 +140,9 @@ Gap = Annotated[
 SolutionOut = Annotated[
     str | None,
     option(
-        "-o --out OUT.MPE",
-        "Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT.",
+        "-o --out OUT",
+        "Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT. "
+        "A name in .csv, .tsv or .parquet: one table, with a row per query.",
         OUTPUT,
     ),
 ]
@@ -166,26 +177,56 @@ WithTrace = Annotated[bool, option("--trace", "Show every improvement, too.", OU
 ShowAll = Annotated[bool, option("--all", "Print long lists in full.", OUTPUT)]
 
 
-def read_queries(
-    model: GraphicalModel, files: Sequence[str], tables: Sequence[str], items: Sequence[str]
-) -> list[dict[int, int]]:
-    """The evidence of every query: all those of the files, then of the tables; or the one of the items."""
-    from beacon import formats  # noqa: PLC0415  (each of its functions is loaded when it is used)
-    from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
+class ReadQueries(NamedTuple):
+    """The evidence of every query, and the key columns of tables."""
 
+    evidences: list[dict[int, int]]
+    keys: dict[str, list[Any]]
+
+
+def read_queries(
+    model: GraphicalModel,
+    files: Sequence[str],
+    tables: Sequence[str],
+    items: Sequence[str],
+    keys: Sequence[str] = (),
+) -> ReadQueries:
+    """All queries of the files, then those of the tables; or the one of the items."""
+    if keys and (files or not tables):
+        raise UsageError("--key names columns of --table; give tables, and no --evid")
     if not files and not tables:
-        return [parse_evidence_items(items, model)]
+        from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
+
+        return ReadQueries([parse_evidence_items(items, model)], {})
     if items:
         raise UsageError("give the evidence by --evidence or by files (--evid, --table), not both")
-    queries = [query for file in files for query in formats.read_evidence(file, model)]
-    return queries + [query for table in tables for query in formats.read_evidence_table(table, model)]
+    from beacon.formats import read_evidence  # noqa: PLC0415  (loaded when it is used)
+
+    queries = [query for file in files for query in read_evidence(file, model)]
+    if not tables:
+        return ReadQueries(queries, {})
+    from beacon.formats.evidence_table import read_keyed_table  # noqa: PLC0415
+
+    read = [read_keyed_table(table, model, keys) for table in tables]
+    columns = {key: [cell for table in read for cell in table.keys[key]] for key in keys}
+    return ReadQueries(queries + [query for table in read for query in table.queries], columns)
+
+
+def table_of_answers(out: str | None, keys: Sequence[str], inputs: Iterable[str | Path | None]) -> str | None:
+    """The table to write to, if ``out`` is the name of one."""
+    if out is not None and base_suffix(out) in TABLES:
+        check_writable(out, inputs)
+        return out
+    if keys:
+        raise UsageError("--key goes into a table of answers; give one with -o OUT.csv")
+    return None
 
 
 def read_query(
     model: GraphicalModel, file: str, items: Sequence[str], index: int | None = None
 ) -> dict[int, int]:
     """The evidence of one query; ``index`` says which one of a file of several."""
-    queries = read_queries(model, [] if file == NO_FILE else [file], [], items)
+    queries = read_queries(model, [] if file == NO_FILE else [file], [], items).evidences
     if index is None and len(queries) > 1:
         raise UsageError(f"{file} holds {len(queries)} queries; choose one with --query N")
     if index is not None and index >= len(queries):

@@ -47,7 +47,7 @@ def _evidence(file: str, model: GraphicalModel) -> dict[int, int]:
     """The one query of a file; a file without a word in it observes nothing."""
     if file in ("", NO_FILE) or (os.path.isfile(file) and not Path(file).read_bytes().strip()):
         return {}
-    queries = read_queries(model, [file], [], [])
+    queries = read_queries(model, [file], [], []).evidences
     if len(queries) != 1:
         raise UsageError(f"{file} holds {len(queries)} queries; expected one: `beacon solve` takes several")
     return queries[0]

@@ -13,13 +13,14 @@ from beacon.io.files import check_writable
 def convert(
     source: Annotated[str, argument("IN", "Model file to read.")],
     target: Annotated[
-        str, argument("OUT", "File to write: .uai, .lg, .wcsp or .bif, then .gz, .xz or .bz2.")
+        str, argument("OUT", "File to write: .uai, .lg, .wcsp, .cfn, .bif or .xmlbif, then .gz, .xz or .bz2.")
     ],
     *,
     precision: Annotated[
         int | None,
         option(
-            "--precision N", f"Decimals that the costs of a .wcsp file keep; default: {DEFAULT_PRECISION}."
+            "--precision N",
+            f"Decimals that costs keep in .wcsp, and solvers keep of .cfn; default: {DEFAULT_PRECISION}.",
         ),
     ] = None,
     scale: Annotated[

@@ -20,7 +20,11 @@ METHODS, NETWORKS = "Methods", "Networks and queries"  # panels of the help
 OptionalModel = Annotated[str | None, argument("MODEL", "Model file; or use --suite.")]
 QueryFile = Annotated[
     str | None,
-    argument("Q", "Query set (beacon queries); without one, queries are sampled: see --count."),
+    argument(
+        "Q",
+        "Queries: a query set (`beacon queries`), or your own (.csv, .parquet, .evid, .json, or a folder), "
+        "split 80/10/10; without them, queries are sampled: see --count.",
+    ),
 ]
 GuideFolder = Annotated[str | None, argument("GUIDE", "Trained guide, for the methods that need one.")]
 Solvers = Annotated[str, option("--solvers LIST", "Other solvers: toulbar2, daoopt.", METHODS)]
@@ -80,6 +84,7 @@ def evaluate(
       beacon evaluate --suite benchmarks/paper.toml --data networks -o run --solvers toulbar2 --time 10
     """
     check_named(out)
+    sys.path.append(str(Path.cwd()))  # --methods may name what lies here
     methods["methods"] = methods.get("methods", EvaluateSettings.methods) + words_of(solvers)
     if time is not None:
         budgets["seconds"] = (*budgets.get("seconds", ()), time)

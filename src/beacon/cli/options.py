@@ -50,9 +50,19 @@ def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
 
 ModelFile = Annotated[
     str,
-    argument("MODEL", "Model file: .uai, .lg, .wcsp, .cfn or .bif, plain or compressed (.gz, .xz, .bz2)."),
+    argument(
+        "MODEL",
+        "Model file: .uai, .lg, .wcsp, .cfn, .bif, .xmlbif or .erg, plain or compressed (.gz, .xz, .bz2).",
+    ),
 ]
-QueryFile = Annotated[str, argument("Q", "Query set of that model, made by `beacon queries`.")]
+QueryFile = Annotated[
+    str,
+    argument(
+        "Q",
+        "Queries: a query set (`beacon queries`), or your own: a table (.csv, .parquet), .evid, .json, or a "
+        "folder of such files, split 80/10/10.",
+    ),
+]
 EvidenceItems = Annotated[
     list[str] | None,
     option(

@@ -8,6 +8,7 @@ import numpy as np
 
 from beacon.errors import ModelError, UsageError
 from beacon.formats import write_model
+from beacon.formats.cfn_writer import keeps_labels, keeps_names
 from beacon.formats.wcsp import score_offset
 from beacon.io.files import base_suffix
 from beacon.model.graphical_model import GraphicalModel
@@ -73,12 +74,32 @@ def remarks_on(
     if suffix == ".wcsp":
         digits = DEFAULT_PRECISION if precision is None else precision
         remarks.append(f"log score = {score_offset(scaled):.{digits}f} - cost / 10^{digits}")
+    elif suffix == ".cfn":
+        remarks += _remarks_on_cfn(model)
     elif precision is not None:
-        remarks.append(f"--precision has no effect on {suffix}: it is for .wcsp")
+        remarks.append(f"--precision has no effect on {suffix}: it is for .wcsp and .cfn")
+    return remarks
+
+
+def _remarks_on_cfn(model: GraphicalModel) -> list[str]:
+    """What begins like a number is an index there."""
+    remarks = []
+    if not keeps_names(model) and _is_named(model):
+        remarks.append("names of variables are lost (in .cfn none may begin like a number)")
+    lost = sum(not keeps_labels(labels) and _is_labelled(labels) for labels in model.labels)
+    if lost:
+        remarks.append(f"value labels of {lost} variables are lost (in .cfn none may begin like a number)")
     return remarks
 
 
 def _has_names(model: GraphicalModel) -> bool:
     """Are there names or labels that indices do not tell?"""
-    is_named = any(name != f"x{i}" for i, name in enumerate(model.names))
-    return is_named or any(label != str(v) for values in model.labels for v, label in enumerate(values))
+    return _is_named(model) or any(map(_is_labelled, model.labels))
+
+
+def _is_named(model: GraphicalModel) -> bool:
+    return any(name != f"x{i}" for i, name in enumerate(model.names))
+
+
+def _is_labelled(labels: tuple[str, ...]) -> bool:
+    return any(label != str(value) for value, label in enumerate(labels))

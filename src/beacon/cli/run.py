@@ -31,6 +31,14 @@ Count = Annotated[
     int | None,
     option("--count N", f"Number of queries, as queries.count; default: {DEFAULT_COUNT}.", SETTINGS, low=1),
 ]
+OwnQueries = Annotated[
+    str | None,
+    option(
+        "--queries FILE",
+        "Queries of your own in place of sampled ones: a table (.csv, .parquet), .evid, .json, or a folder.",
+        SETTINGS,
+    ),
+]
 AnySeed = Annotated[
     int | None, option("--seed S", "Seed of all randomness; default: the file's, or 0.", SETTINGS, low=0)
 ]
@@ -47,6 +55,7 @@ def run(
     items: Items = None,
     preset: Preset = None,
     count: Count = None,
+    queries: OwnQueries = None,
     seed: AnySeed = None,
     redo: Redo = False,
     device: Device = "auto",
@@ -65,6 +74,7 @@ def run(
     from beacon.pipeline.pipeline import Job, stage_line  # noqa: PLC0415
     from beacon.pipeline.run import run_job  # noqa: PLC0415
     from beacon.pipeline.settings import gathered, make_settings, seed_of  # noqa: PLC0415
+    from beacon.query.query_set import QuerySet  # noqa: PLC0415
     from beacon.report.comparisons import difference_tables  # noqa: PLC0415
 
     check_named(out)
@@ -72,8 +82,9 @@ def run(
     sections = gathered(config, items or [], options)
     settings, number = make_settings(sections), seed_of(sections)
     name, folder, model = network_name(model_file), Path(out), read_model(model_file)
+    own = None if queries is None else QuerySet.load(queries, model)
     with ProgressBar("", 0, quiet) as bar:
-        job = Job(model, name, folder, settings, number, jobs, device, command_line(), bar.show)
+        job = Job(model, name, folder, settings, number, jobs, device, command_line(), bar.show, own)
         tell = bar.note if json else bar.say  # stdout is kept for JSON
         made = run_job(job, redo, lambda *stage: tell(one_line(stage_line(*stage))))
     if json:

@@ -16,6 +16,7 @@ def solve(
     evid: options.EvidenceFiles = None,
     evidence: EvidenceItems = None,
     table: options.EvidenceTables = None,
+    key: options.KeyColumns = None,
     method: options.Method = None,
     penalty_weight: options.PenaltyWeight = None,
     start: options.StartAt = None,
@@ -54,7 +55,7 @@ def solve(
 
       beacon solve alarm.bif -e HR=HIGH --alternatives 3 --margins --suppose CO=LOW
 
-      beacon solve alarm.bif --table patients.csv --json > answers.json
+      beacon solve alarm.bif --table patients.csv --key patient -o answers.csv
 
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
@@ -72,16 +73,17 @@ def solve(
         options.chosen_strategy(method, penalty_weight)  # a wrong name shall not wait for the model
     model = read_model(model_file)
     guided = options.chosen_guide(guide, model, asked)
-    queries = options.read_queries(model, evid or [], table or [], evidence or [])
+    queries = options.read_queries(model, evid or [], table or [], evidence or [], key or [])
     inputs = [model_file, *(evid or []), *(table or []), start, *options.files_of_guide(guide)]
+    answers = options.table_of_answers(out, key or [], inputs)
     output = answer.Output(
-        answer.solution_files(out, len(queries), inputs),
+        answer.solution_files(None if answers else out, len(queries.evidences), inputs),
         json,
         trace,
         show_all,
         quiet,
         is_cost=base_suffix(model_file) == ".wcsp",
-        show=Show.of(show, model, len(queries)),
+        show=Show.of(show, model, len(queries.evidences)),
         asked=Asked.of(model, alternatives, distance, margins, parse_evidence_items(suppose or [], model)),
     )
     run = partial(
@@ -98,4 +100,8 @@ def solve(
         log_zero=log_zero,
         threads=threads,
     )
-    answer.solve_and_show(run, model, queries, stop, output)
+    results = answer.solve_and_show(run, model, queries.evidences, stop, output)
+    if answers:
+        from beacon.formats.answer_table import write_table  # noqa: PLC0415 - most answers are only shown
+
+        write_table(answers, results.to_columns(output.show.variables or results.query_variables, queries.keys))

@@ -15,6 +15,7 @@ from beacon.guided.guide import Guide
 from beacon.io.settings import check_known
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import Peer, find_peer
+from beacon.plugins import load_object
 from beacon.solver import default_strategy, tuned_use
 from beacon.strategies.strategy import Strategy, make_strategy, strategy_names
 
@@ -36,7 +37,10 @@ def check_names(names: Sequence[str]) -> None:
     """Refuse unknown names and repeats before any work."""
     known = known_methods()
     for name in names:
-        check_known(name, known, f"no method is called {name!r}")
+        if ":" in name:
+            load_object(name)
+        else:
+            check_known(name, known, f"no method is called {name!r}")
         if list(names).count(name) > 1:
             raise UsageError(f"method {name!r} is listed twice")
     if not names:
@@ -72,6 +76,8 @@ class Catalog:
     def _methods(self, wanted: AnyMethod) -> list[Method]:
         if not isinstance(wanted, str):
             return [self._of_object(wanted)]
+        if ":" in wanted:
+            return [self._of_object(load_object(wanted))]
         if wanted in SOLVERS:
             return [PeerMethod(wanted, find_peer(wanted, self.programs.get(wanted)))]
         if wanted not in GUIDED:

@@ -22,7 +22,7 @@ AnyPath = str | os.PathLike[str]
 
 def evaluate(
     model: GraphicalModel,
-    queries: Queries | QuerySet | None = None,
+    queries: Queries | QuerySet | AnyPath | None = None,
     methods: Sequence[AnyMethod] | None = None,
     *,
     steps: Sequence[int] | None = None,
@@ -47,8 +47,8 @@ def evaluate(
     Parameters
     ----------
     queries
-        A query set, whose ``split`` is used, or whatever :func:`beacon.solve_many` takes. None: ``count``
-        queries are sampled.
+        A query set, or whatever :meth:`beacon.QuerySet.load` reads, whose ``split`` is used; or whatever
+        :func:`beacon.solve_many` takes, all of it. None: ``count`` queries are sampled.
     methods
         Names ("gls+", "beacon", "toulbar2", …), strategies, solvers of :func:`beacon.find_peer`, or objects
         with the methods of :class:`beacon.evaluation.method.Method`.
@@ -85,7 +85,8 @@ def evaluate(
     given |= {"propagate": propagate, "split": split, "limit": limit, "count": count, "seeds": seeds}
     settings = EvaluateSettings(**{key: value for key, value in given.items() if value is not None})
     request = Request(settings, methods, seed, threads, None if folder is None else Path(folder))
-    return measure([Problem(name, model, queries, guide)], request, on_progress=on_progress)
+    asked = Path(queries) if isinstance(queries, str | os.PathLike) else queries
+    return measure([Problem(name, model, asked, guide)], request, on_progress=on_progress)
 
 
 def evaluate_suite(

@@ -19,13 +19,13 @@ from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
 from beacon.io.files import make_folder, parse_toml
 from beacon.io.settings import closest
-from beacon.model.evidence import Queries, resolve_queries
+from beacon.model.evidence import Queries
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.query_set import QuerySet, QuerySettings, sample_queries
+from beacon.query.query_set import QuerySet, sample_queries
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
-FORMATS = (".uai", ".lg", ".wcsp", ".cfn", ".bif")
+FORMATS = (".uai", ".lg", ".wcsp", ".cfn", ".bif", ".xmlbif", ".xml", ".erg")
 QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed
 GUIDE_FACTS = ("kind", "settings", "tuned", "history", "weights_sha256")
 log = logging.getLogger("beacon.evaluation")
@@ -183,7 +183,7 @@ class Problem:
         if isinstance(self.queries, QuerySet):
             self.queries.check_model(model)
             return self.queries.split(settings.split)
-        return query_set_of(model, self.queries)
+        return QuerySet.from_evidence(self.queries, model, splits=(0.0, 0.0, 1.0))
 
     def _sampled(self, model: GraphicalModel, count: int, folder: Path | None) -> QuerySet:
         kept = None if folder is None else folder / "queries" / f"{self.name}.parquet"
@@ -199,18 +199,6 @@ class Problem:
             make_folder(kept.parent)
             queries.save(kept)
         return queries
-
-
-def query_set_of(model: GraphicalModel, queries: Queries) -> QuerySet:
-    """Evidence of any form as a query set, all of it for test."""
-    evidences = resolve_queries(model, queries)
-    observed = np.zeros((len(evidences), model.num_variables), dtype=np.bool_)
-    samples = np.zeros(observed.shape, dtype=np.int64)
-    for query, evidence in enumerate(evidences):
-        observed[query, list(evidence)] = True
-        samples[query, list(evidence)] = list(evidence.values())
-    splits = np.full(len(evidences), 2, dtype=np.int8)
-    return QuerySet(model.fingerprint, samples, observed, splits, QuerySettings(), seed=0)
 
 
 def _first(queries: QuerySet, limit: int | None) -> QuerySet:

@@ -23,7 +23,7 @@ class EvaluateSettings:
 
     methods: tuple[str, ...] = ("greedy", "gls+", "tree", "auto")
     """What to compare: greedy, gls+, tree, auto; with a guide also beacon-greedy, beacon-gls+ and beacon (the
-    guide's tuned settings)."""
+    guide's tuned settings); and objects of your own as package.module:name."""
     lambdas: tuple[float, ...] = ()
     """Measure beacon-greedy and beacon-gls+ with each of these weights, too."""
     propagate: bool = False

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from beacon.formats.evidence import write_evidence as write_evidence
     from beacon.formats.evidence_table import read_evidence_table as read_evidence_table
     from beacon.formats.pgmpy import from_pgmpy as from_pgmpy
+    from beacon.formats.pgmpy import to_pgmpy as to_pgmpy
     from beacon.formats.solution import read_solution as read_solution
     from beacon.formats.solution import write_solution as write_solution
 
@@ -29,6 +30,7 @@ _HOMES = {
     "read_evidence": "evidence",
     "read_evidence_table": "evidence_table",
     "read_solution": "solution",
+    "to_pgmpy": "pgmpy",
     "write_evidence": "evidence",
     "write_solution": "solution",
 }
@@ -61,14 +63,17 @@ _FORMATS = (
     _Format(".uai", r"(?i:MARKOV|BAYES)\s", "uai", {}),
     _Format(".lg", None, "uai", {"logs": True}),
     _Format(".wcsp", r"\S+(?:[ \t]+\d+){4}[ \t]*\n", "wcsp", {}),
-    _Format(".cfn", r"\{", "cfn", {}, is_written=False),
+    _Format(".cfn", r"\{", "cfn", {}),
     _Format(".bif", r"(?:network|variable|probability)\b", "bif", {}),
+    _Format(".xmlbif", r"<", "xmlbif", {}),
+    _Format(".xml", None, "xmlbif", {}),
+    _Format(".erg", r"[0-9]+\s", "ergo", {}, is_written=False),
 )
 _COMMENTS = re.compile(r"\A(?:\s+|(?://|#)[^\n]*|/\*.*?\*/)*", re.DOTALL)
 
 
 def read_model(path: str | os.PathLike[str]) -> GraphicalModel:
-    """Read a model, compressed or not: .uai, .lg, .wcsp, .cfn or .bif, whatever the case.
+    """Read a model, compressed or not: .uai, .lg, .wcsp, .cfn, .bif, .xmlbif (.xml) or .erg, in any case.
 
     Another name is told by its content; an .lg file needs its name, since it looks like an .uai file.
 
@@ -91,7 +96,8 @@ def read_model(path: str | os.PathLike[str]) -> GraphicalModel:
 def write_model(model: GraphicalModel, path: str | os.PathLike[str], *, precision: int = 6) -> None:
     """Write a model in the format of the file's suffix, and compressed if a second suffix says so.
 
-    ``precision`` is the number of decimals that the integer costs of a .wcsp file keep.
+    ``precision`` is the number of decimals that the integer costs of a .wcsp file keep, and that solvers keep
+    of a .cfn file.
 
     >>> import beacon
     >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
@@ -104,7 +110,7 @@ def write_model(model: GraphicalModel, path: str | os.PathLike[str], *, precisio
         raise UsageError(
             f"cannot write {os.fspath(path)}: models are written to files that end in {writable}"
         )
-    options = {"precision": precision} if known.module == "wcsp" else known.options
+    options = {"precision": precision} if known.module in {"wcsp", "cfn"} else known.options
     write_text(path, known.code.write(model, **options))
 
 

@@ -5,20 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
-from numpy.typing import NDArray
 
-from beacon.errors import ModelError
+from beacon.formats.bayes_tables import distributions, problem_with_parents
 from beacon.formats.bif_tables import DistributionReader, Variable
 from beacon.formats.lexer import QUOTED, Lexer, first_repeated, quoted, unquoted_all
 from beacon.formats.tokens import TableBudget, problem_with_scope, shortened
-from beacon.formats.uai import potentials
-from beacon.model.bayes import child_of_factors
 from beacon.model.graphical_model import Factor, GraphicalModel
 
-_MOST_NAMED = 8  # variables of a cycle that an error lists
 _PUNCTUATION = "{}()[];"
 _WORD = r'(?:[^\s{}()\[\];|,"/]++|/(?![/*]))++'
 # Commas and bars only separate, so they are no tokens; an unfinished comment runs to the end.
@@ -36,20 +31,9 @@ def read(text: str, path: str) -> GraphicalModel:
 
 def write(model: GraphicalModel) -> str:
     """A Bayesian network with all its names, in full precision."""
-    children = child_of_factors(model)
-    if children is None:
-        raise ModelError(
-            "only Bayesian networks can be written as BIF: each variable needs one factor that is its "
-            f"distribution given earlier ones (found {model.num_variables} variables, {model.num_factors} "
-            "factors); .uai, .LG and .wcsp files can hold this model"
-        )
-    distributions = (
-        _written_distribution(model, factor, child)
-        for factor, child in zip(model.factors, children, strict=True)
-        if child >= 0
-    )
+    made = (_written_distribution(model, *one) for one in distributions(model, "BIF"))
     variables = map(_written_variable, model.names, model.labels)
-    return "\n".join(["network unknown {\n}", *variables, *distributions, ""])
+    return "\n".join(["network unknown {\n}", *variables, *made, ""])
 
 
 def _written_variable(name: str, labels: tuple[str, ...]) -> str:
@@ -57,10 +41,9 @@ def _written_variable(name: str, labels: tuple[str, ...]) -> str:
     return f"variable {_written_names([name])} {{\n  {values}\n}}"
 
 
-def _written_distribution(model: GraphicalModel, factor: Factor, child: int) -> str:
-    parents = [i for i in factor.scope if i != child]
-    axes = [factor.scope.index(i) for i in (*parents, child)]
-    rows = _probabilities(factor.log_table.transpose(axes)).reshape(-1, len(model.labels[child])).tolist()
+def _written_distribution(
+    model: GraphicalModel, child: int, parents: list[int], rows: list[list[float]]
+) -> str:
     header = _written_names([model.names[child]])
     if parents:
         header += f" | {_written_names(model.names[i] for i in parents)}"
@@ -77,18 +60,6 @@ def _row_leads(labels: list[tuple[str, ...]]) -> Iterator[str]:
 
 def _written_names(names: Iterable[str]) -> str:
     return ", ".join(name if re.fullmatch(_WORD, name) else quoted(name) for name in names)
-
-
-def _probabilities(log_table: NDArray[np.float64]) -> NDArray[np.float64]:
-    numbers = potentials(log_table)
-    with np.errstate(divide="ignore"):
-        is_lost = (numbers < np.finfo(np.float64).tiny) & (np.log(numbers) != log_table)
-    if is_lost.any():
-        raise ModelError(
-            f"the probability exp({log_table[is_lost][0]:.6g}) is too small for a BIF file; "
-            "write an .LG file (natural logs)"
-        )
-    return numbers
 
 
 class _Reader:
@@ -197,8 +168,5 @@ class _Reader:
         for name in self._variables:
             if name not in self._parents:
                 self._lexer.fail(f"variable {name!r} lacks its 'probability' block")
-        try:
-            TopologicalSorter(self._parents).prepare()
-        except CycleError as error:
-            cycle = " -> ".join(map(repr, error.args[1][:_MOST_NAMED]))
-            self._lexer.fail(f"expected parents without a cycle, found {cycle}")
+        if problem := problem_with_parents(self._parents):
+            self._lexer.fail(problem)

@@ -11,10 +11,9 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.formats.bayes_tables import SUM_TOLERANCE, row_that_is_off
 from beacon.formats.lexer import Lexer, unquoted_all
 from beacon.formats.tokens import TableBudget, shortened
-
-SUM_TOLERANCE = 1e-2  # published tables are rounded; a row that is off by more is a mistake
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +145,8 @@ class DistributionReader:
             )
 
     def _check_sums(self, rows: NDArray[np.float64], places: Iterable[int]) -> None:
-        off = np.abs(rows.sum(axis=1) - 1.0) > SUM_TOLERANCE
-        if off.any():
-            bad = int(off.argmax())
+        bad = row_that_is_off(rows)
+        if bad is not None:
             problem = (
                 f"expected probabilities of {self._child.name!r} that sum to 1, found {rows[bad].sum():.6g}"
             )

@@ -19,9 +19,12 @@ from beacon.formats.cfn_parts import (
     begins_number,
     read_variables,
 )
+from beacon.formats.cfn_writer import write
 from beacon.formats.lexer import is_number, unquoted
 from beacon.formats.tokens import problem_with_scope, shortened
 from beacon.model.graphical_model import Factor, GraphicalModel
+
+__all__ = ["read", "write"]
 
 
 def read(text: str, path: str) -> GraphicalModel:

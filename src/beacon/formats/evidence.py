@@ -1,7 +1,8 @@
-"""Evidence: UAI files of one or several queries.
+"""Evidence: UAI files of one or several queries, and Ergo's of one.
 
 A file holds either one query, ``n v1 x1 .. vn xn``, or a number of queries and then that many such blocks.
-``0`` and ``1 0`` both mean one query without evidence; a file without tokens is an error.
+``0`` and ``1 0`` both mean one query without evidence; a file without tokens is an error. Comments, as
+``/* Evidence */`` in files of Ergo, do not count.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from beacon.errors import FormatError
+from beacon.formats.ergo import without_comments
 from beacon.formats.tokens import Tokens
 from beacon.io.files import read_text, write_text
 from beacon.model.graphical_model import GraphicalModel
@@ -36,7 +38,7 @@ def read_evidence(path: str | os.PathLike[str], model: GraphicalModel) -> list[d
     [{0: 1}]
     """
     text = read_text(path)
-    tokens = Tokens(text, os.fspath(path))
+    tokens = Tokens(without_comments(text), os.fspath(path))
     if not tokens.remaining:
         tokens.fail("expected the number of observations, found nothing; write 0 for no evidence")
     numbers = tokens.next_int_list(tokens.remaining, "a number of observations, a variable or a value")

@@ -1,14 +1,18 @@
-"""Models of the pgmpy library, taken over without importing it: its objects say all that is needed."""
+"""Models of the pgmpy library: taken over without importing it, and handed over."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import ModelError
+from beacon.errors import MissingDependencyError, ModelError
+from beacon.formats.uai import potentials
+from beacon.model.bayes import child_of_factors
 from beacon.model.graphical_model import Factor, GraphicalModel
 
 _MOST_NAMED = 8  # variables that an error lists by name
@@ -41,6 +45,49 @@ def from_pgmpy(network: Any) -> GraphicalModel:
     factors = [Factor(tuple(index_of[i] for i in t.variables), t.log_table(states)) for t in tables]
     labels = tuple(tuple(map(str, states[variable])) for variable in variables)
     return GraphicalModel(tuple(map(str, variables)), labels, tuple(factors))
+
+
+def to_pgmpy(model: GraphicalModel) -> Any:
+    """Hand a model over to pgmpy: a Bayesian network as such, any other as a Markov network.
+
+    A constant has no place in pgmpy: it goes into another factor. :func:`from_pgmpy` takes the model back.
+    """
+    try:
+        from pgmpy import models  # noqa: PLC0415  (need not be installed)
+        from pgmpy.factors.discrete import DiscreteFactor, TabularCPD  # noqa: PLC0415
+    except ImportError:
+        raise MissingDependencyError("pgmpy", "handing a model over to pgmpy", "pgmpy") from None
+    children = child_of_factors(model)
+    network = models.DiscreteMarkovNetwork() if children is None else models.DiscreteBayesianNetwork()
+    network.add_nodes_from(model.names)
+    for scope, table, child in _handed_over(model, children):
+        names = [model.names[i] for i in scope]
+        states = {model.names[i]: list(model.labels[i]) for i in scope}
+        if child is None:
+            network.add_edges_from(combinations(names, 2))
+            network.add_factors(DiscreteFactor(names, table.shape, table, state_names=states))
+            continue
+        *parents, own = names
+        network.add_edges_from((parent, own) for parent in parents)
+        rows = table.reshape(-1, table.shape[-1]).T
+        parent_sizes = list(table.shape[:-1]) or None
+        network.add_cpds(TabularCPD(own, len(rows), rows, parents or None, parent_sizes, state_names=states))
+    return network
+
+
+def _handed_over(
+    model: GraphicalModel, children: list[int] | None
+) -> Iterator[tuple[tuple[int, ...], NDArray[np.float64], int | None]]:
+    """Scope, potentials and child of each factor, the child last; every variable has a factor."""
+    constant = math.fsum(float(factor.log_table) for factor in model.factors if not factor.scope)
+    factors = [factor for factor in model.factors if factor.scope]
+    alone = set(range(model.num_variables)) - {i for factor in factors for i in factor.scope}
+    factors += [Factor((i,), np.zeros(len(model.labels[i]))) for i in sorted(alone)]
+    owners = [None] * len(factors) if children is None else [child for child in children if child >= 0]
+    for place, (factor, child) in enumerate(zip(factors, owners, strict=True)):
+        scope = factor.scope if child is None else (*(i for i in factor.scope if i != child), child)
+        logs = factor.log_table.transpose([factor.scope.index(i) for i in scope])
+        yield scope, potentials(logs + (constant if place == 0 else 0.0)), child
 
 
 class _Table:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from beacon.errors import BeaconError, FormatError, UsageError
 
 MAX_TEXT_BYTES = 1 << 30  # a larger model file is a mistake or a decompression bomb
+TABLES = (".csv", ".tsv", ".parquet")  # how names of tables end
 TEMPORARY = "beacon-"  # how the names of files begin, after a dot, that are not complete
 _CHUNK_BYTES = 1 << 20
 TOO_DEEP = "brackets are nested too deeply"

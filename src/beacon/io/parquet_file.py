@@ -48,6 +48,25 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     write_bytes(path, buffer.getvalue().to_pybytes())
 
 
+def read_table(path: str | os.PathLike[str]) -> pa.Table:
+    """A table of anybody's; see :func:`load_table` for those of our own."""
+    place = os.fspath(path)
+    try:
+        return pq.read_table(place)
+    except FileNotFoundError:
+        raise BeaconError(f"cannot read {place}: no such file") from None
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise FormatError(place, "", f"expected a Parquet file ({first_line(error)})") from None
+
+
+def has_kind(kind: ParquetKind, path: str | os.PathLike[str]) -> bool:
+    """Is this a file of that kind, rather than anybody's table?"""
+    try:
+        return kind.key in (pq.read_schema(os.fspath(path)).metadata or {})
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+
+
 def first_line(error: Exception) -> str:
     """The first line of an error, which may have many."""
     return (str(error).splitlines() or ["no reason given"])[0]

@@ -16,6 +16,7 @@ from beacon.learn.collector import Chunk, Collector, work_through
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
 from beacon.model.graphical_model import GraphicalModel
+from beacon.query.own_queries import AnyQueries, as_query_set
 from beacon.query.query_set import QuerySet
 
 CHUNK_STEPS, CHUNK_SECONDS, MAX_CHUNK = 1_000_000, 2.0, 20  # what may be lost when a collection is killed
@@ -68,7 +69,7 @@ class CollectSettings:
 
 def collect(
     model: GraphicalModel,
-    queries: QuerySet,
+    queries: AnyQueries,
     settings: CollectSettings | None = None,
     *,
     seed: int = 0,
@@ -95,17 +96,17 @@ def collect(
     """
     settings = settings or CollectSettings()
     check_seed(seed)
-    queries.check_model(model)
+    asked = as_query_set(model, queries)
     teacher = Teacher(model, settings.teacher)
-    facts = _facts(teacher, queries, settings, seed)
-    chunks = _chunks(queries, settings.chunk_size)
+    facts = _facts(teacher, asked, settings, seed)
+    chunks = _chunks(asked, settings.chunk_size)
     parts = None if path is None else Parts(path, model.fingerprint, facts)
     done = {chunk.first: part for chunk in chunks if parts and (part := parts.load(chunk)) is not None}
     _make_ready(teacher)
 
     def report() -> None:
         if on_progress is not None:
-            on_progress(sum(map(len, done.values())), len(queries))
+            on_progress(sum(map(len, done.values())), len(asked))
 
     report()
     missing = [chunk for chunk in chunks if chunk.first not in done]

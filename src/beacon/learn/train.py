@@ -20,6 +20,7 @@ from beacon.errors import (
 )
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
+from beacon.query.own_queries import AnyQueries, as_query_set
 from beacon.query.query_set import QuerySet
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class FastSettings:
 
 def train(
     model: GraphicalModel,
-    queries: QuerySet,
+    queries: AnyQueries,
     preset: str = "small",
     trajectories: Trajectories | None = None,
     *,
@@ -199,14 +200,15 @@ def train(
     >>> beacon.solve(model, guide="grid.guide", strategy="gls+", stop=beacon.MaxSteps(100)).steps
     100
     """
+    asked = as_query_set(model, queries)
     given = {"epochs": epochs, "states_per_query": states_per_query, "batch": batch}
     chosen = load_preset(preset).changed(**{name: n for name, n in given.items() if n is not None})
     if trajectories is None:
-        trajectories = collected(model, queries, seed)
+        trajectories = collected(model, asked, seed)
     with _logged(tensorboard, on_epoch) as hear:
         return chosen.train(
             model,
-            queries,
+            asked,
             trajectories,
             seed=seed,
             device=device,

@@ -15,6 +15,7 @@ from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
+from beacon.query.own_queries import AnyQueries, as_query_set
 from beacon.query.query_set import QuerySet
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Trace
@@ -117,7 +118,7 @@ def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto"))
 
 def tune(
     model: GraphicalModel,
-    queries: QuerySet,
+    queries: AnyQueries,
     guide: Guide,
     settings: TuneSettings | None = None,
     *,
@@ -143,7 +144,7 @@ def tune(
     True
     """
     settings = settings or TuneSettings()
-    evidences = _validation_evidences(model, queries, settings.queries)
+    evidences = _validation_evidences(as_query_set(model, queries), settings.queries)
     runner = _Trials(model, guide, settings, seed, propagate, threads)
     left = list(trials or candidate_trials(guide))
     runner.prepare(left)
@@ -179,8 +180,7 @@ def mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return ranks
 
 
-def _validation_evidences(model: GraphicalModel, queries: QuerySet, most: int) -> list[dict[int, int]]:
-    queries.check_model(model)
+def _validation_evidences(queries: QuerySet, most: int) -> list[dict[int, int]]:
     validation = queries.split("validation")
     if not len(validation):
         raise UsageError(f"tuning needs validation queries; found none among {len(queries):,}: sample more")

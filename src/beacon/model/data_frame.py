@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beacon.errors import EvidenceError
-from beacon.model.evidence import resolve_cell, resolve_variable
+from beacon.model.evidence import is_by_index, resolve_value, resolve_variable
 from beacon.model.graphical_model import GraphicalModel
 
 if TYPE_CHECKING:
@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def evidence_of_table(table: Any, model: GraphicalModel) -> list[dict[int, int]]:
-    """The evidence of each row: a column per variable; missing, nan and empty cells are not observed.
-
-    Cells mean what they mean in a CSV table: labels first, value indices second.
-    """
+    """The evidence of each row: a column per variable; :func:`resolve_value` says what a cell means."""
     columns = _as_arrow(table)
     evidences: list[dict[int, int]] = [{} for _ in range(columns.num_rows)]
     titles: dict[int, str] = {}
@@ -81,13 +78,14 @@ def _enter(
 ) -> None:
     """Add a column to the evidence of each row; a cell that occurs often is looked up once."""
     value_of: dict[Any, int | None] = {}
+    by_index = is_by_index(model, title)
     for row, cell in enumerate(column.to_pylist()):
         if cell is None:
             continue
         key = (type(cell), cell)  # else True would be 1
         if key not in value_of:
             try:
-                value_of[key] = resolve_cell(model, variable, cell)
+                value_of[key] = resolve_value(model, variable, cell, by_index=by_index)
             except EvidenceError as error:
                 raise EvidenceError(f"row {row}, column {title!r}: {error}") from None
         value = value_of[key]

@@ -1,4 +1,8 @@
-"""Evidence of one query or of many, by name or index, checked against a model."""
+"""Evidence of one query or of many, by name or index, checked against a model.
+
+What a value means is decided by :func:`resolve_value` alone, whatever the evidence comes from: mappings, rows
+and tables, CSV, JSON, the command line.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import difflib
 import math
 import operator
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +22,9 @@ from beacon.model.graphical_model import GraphicalModel
 
 Evidence = Mapping[str, str] | Mapping[int, int] | Mapping[str, int] | Mapping[str | int, str | int]
 _MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which need not be installed
+_MISSING_TEXTS = ("", "?", "nan")
+_WORDS_OF_TRUTH = (("true", "false"), ("yes", "no"), ("t", "f"), ("present", "absent"), ("1", "0"))
+_WHOLE = re.compile(r"-?[0-9]{1,18}(?:\.0*)?")  # 2.0 too: so are whole numbers written where some are missing
 Queries = Iterable[Evidence] | Any  # the last: a table
 
 
@@ -25,17 +33,15 @@ def resolve_evidence(
 ) -> dict[int, int]:
     """Turn evidence by name or index into variable index -> value index, in variable order.
 
-    A string is looked up as a name (or label) first and as an index second; the same variable may occur
-    twice only with the same value. Missing values (None, nan) are not observed. A row of a table, such as
-    pandas' ``frame.iloc[0]``, means what it means in the table.
+    See :func:`resolve_value` for what a value means. The same variable may occur twice only with the same
+    value.
     """
     if isinstance(evidence, dict) and _fits(model, evidence):
         return dict(sorted(evidence.items()))
-    by_cell = is_row(evidence)
     resolved: dict[int, int] = {}
     for variable, value in _pairs(evidence):
         i = resolve_variable(model, variable)
-        v = resolve_cell(model, i, value) if by_cell or is_missing(value) else resolve_value(model, i, value)
+        v = resolve_value(model, i, value, by_index=is_by_index(model, variable))
         if v is None:
             continue
         if resolved.setdefault(i, v) != v:
@@ -104,23 +110,64 @@ def resolve_variable(model: GraphicalModel, variable: str | int) -> int:
             return model.name_to_variable[variable]
         if not _is_index(variable):
             raise EvidenceError(f"no variable is called {variable!r}{_suggestion(variable, model.names)}")
-    index = _index(variable, "a variable by name or index")
+    index = _whole_number(variable)
+    if index is None or isinstance(variable, bool | np.bool_):
+        raise EvidenceError(f"expected a variable by name or index; found {shown(variable)}")
     if not 0 <= index < model.num_variables:
         raise EvidenceError(f"variable indices are 0..{model.num_variables - 1}; found {index}")
     return index
 
 
-def resolve_value(model: GraphicalModel, variable: int, value: str | int) -> int:
-    """Index of a value of a variable, given by label or index."""
+def is_by_index(model: GraphicalModel, variable: object) -> bool:
+    """Is a variable given by its index, rather than by its name?"""
+    return not (isinstance(variable, str) and variable in model.name_to_variable)
+
+
+def resolve_value(model: GraphicalModel, variable: int, value: Any, *, by_index: bool = False) -> int | None:
+    """Index of a value as it was given for a variable; None if that says that nothing was observed.
+
+    Nothing is observed by None, nan, an empty text and ``?``. A label is itself. True and false, which may be
+    texts in any case, are the labels that read so: true/false, yes/no, t/f, present/absent or 1/0. A whole
+    number is an index, unless a label of the variable is a whole number (then it must be a label, too) or it
+    reads as the opposite of the value at that index. Where the variable is given by its index
+    (``by_index``), so is the value, as in UAI files.
+    """
+    if is_missing(value):
+        return None
+    labels, text, number = model.labels[variable], str(value).strip(), _whole_number(value)
+    if by_index and number is not None:
+        return _checked_index(model, variable, number)
+    for known in (text, str(value), str(number)):
+        if known in labels:
+            return labels.index(known)
+    if text.casefold() in _MISSING_TEXTS:
+        return None
+    if text.casefold() in _WORDS_OF_TRUTH[0]:
+        return _boolean(model, variable, text)
+    if number is not None and not any(map(_WHOLE.fullmatch, labels)):
+        return _unambiguous_index(model, variable, number)
+    if not isinstance(value, str | int | float | np.number):
+        raise EvidenceError(
+            f"expected a label or value index of variable {model.names[variable]!r}; found {shown(value)}"
+        )
+    raise _no_value(model, variable, repr(text))
+
+
+def _unambiguous_index(model: GraphicalModel, variable: int, number: int) -> int:
+    """The value at an index, but for 1 and 0 where they are the indices of "no" and "yes"."""
     labels = model.labels[variable]
-    if isinstance(value, str):
-        if value in labels:
-            return labels.index(value)
-        if not _is_index(value):
-            raise EvidenceError(
-                f"variable {model.names[variable]!r} has no value {value!r}; its values are {_listed(labels)}"
-            )
-    index = _index(value, f"a label or value index of variable {model.names[variable]!r}")
+    opposite = [value for value in _that_read_as(number == 0, labels) if value == number]
+    if number in (0, 1) and opposite:
+        meant = labels[_that_read_as(number == 1, labels)[0]]
+        raise EvidenceError(
+            f"variable {model.names[variable]!r}: expected a label, found {number}, which could be {meant!r} "
+            f"or the value at index {number}, {labels[number]!r}"
+        )
+    return _checked_index(model, variable, number)
+
+
+def _checked_index(model: GraphicalModel, variable: int, index: int) -> int:
+    labels = model.labels[variable]
     if not 0 <= index < len(labels):
         raise EvidenceError(
             f"variable {model.names[variable]!r} has values 0..{len(labels) - 1} ({_listed(labels)}); "
@@ -129,14 +176,23 @@ def resolve_value(model: GraphicalModel, variable: int, value: str | int) -> int
     return index
 
 
-def resolve_cell(model: GraphicalModel, variable: int, cell: Any) -> int | None:
-    """Index of the value in a table's cell, as in a CSV table; None if the cell is as good as empty."""
-    texts = texts_of(cell)
-    if texts == [""]:
-        return None
-    labels = model.labels[variable]
-    text = next((text for text in texts if text in labels), texts[-1])
-    return resolve_value(model, variable, text)
+def _boolean(model: GraphicalModel, variable: int, text: str) -> int:
+    fitting = _that_read_as(text.casefold() == "true", model.labels[variable])
+    if len(fitting) != 1:
+        raise _no_value(model, variable, f"that reads as {text}")
+    return fitting[0]
+
+
+def _that_read_as(truth: bool, labels: tuple[str, ...]) -> list[int]:
+    """The values that read as true, or as false, where another one reads as the opposite."""
+    words = [label.casefold() for label in labels]
+    pairs = [pair for pair in _WORDS_OF_TRUTH if words.count(pair[0]) == words.count(pair[1]) == 1]
+    return [words.index(pair[0 if truth else 1]) for pair in pairs]
+
+
+def _no_value(model: GraphicalModel, variable: int, value: str) -> EvidenceError:
+    labels = _listed(model.labels[variable])
+    return EvidenceError(f"variable {model.names[variable]!r} has no value {value}; its values are {labels}")
 
 
 def impossible_factor(model: GraphicalModel, evidence: Mapping[int, int]) -> int | None:
@@ -162,14 +218,19 @@ def describe_impossible(model: GraphicalModel, factor: int, evidence: Mapping[in
     return f"the evidence has probability zero: factor {factor} is zero for {observed or 'every assignment'}"
 
 
-def _index(given: Any, wanted: str) -> int:
-    """An index given as digits or as any kind of whole number."""
-    if isinstance(given, str | float | np.floating | np.bool_) and float(given).is_integer():
-        return int(given)
+def _whole_number(given: Any) -> int | None:
+    """A whole number, given as digits or as any kind of number; None if it is none."""
+    if isinstance(given, bool | np.bool_):
+        return None
+    if isinstance(given, str):
+        found = _WHOLE.fullmatch(given.strip())
+        return None if found is None else int(found[0].partition(".")[0])
+    if isinstance(given, float | np.floating):
+        return int(given) if float(given).is_integer() else None
     try:
         return operator.index(given)
     except TypeError:
-        raise EvidenceError(f"expected {wanted}; found {shown(given)}") from None
+        return None
 
 
 def _is_index(text: str) -> bool:
@@ -195,21 +256,10 @@ def observed_rows(evidences: Sequence[Mapping[int, int]], num_variables: int) ->
 
 
 def is_missing(cell: Any) -> bool:
-    """Does this cell say nothing? None, nan, and what pandas puts where nothing is."""
+    """Is this no value at all? None, nan, and what pandas puts where nothing is."""
     if isinstance(cell, float | np.floating):
         return math.isnan(cell)
     return cell is None or type(cell).__name__ in _MISSING_TYPES
-
-
-def texts_of(cell: Any) -> list[str]:
-    """How a cell could be written in a CSV table, the likeliest first; missing cells are empty texts."""
-    if is_missing(cell):
-        return [""]
-    if isinstance(cell, bool | np.bool_):
-        return [str(cell), str(cell).upper(), str(cell).lower()]
-    if isinstance(cell, float | np.floating) and float(cell).is_integer():
-        return [str(cell), str(int(cell))]  # whole numbers become floats where some are missing
-    return [str(cell).strip()]
 
 
 def check_is_model(model: object) -> None:

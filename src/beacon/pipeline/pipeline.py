@@ -40,6 +40,8 @@ class Job:
     command: str = "beacon.run"
     """What started it, for the record."""
     on_progress: OnProgress = lambda what, done, total: None
+    own_queries: QuerySet | None = None
+    """In place of sampled ones."""
 
     @cached_property
     def queries(self) -> QuerySet:
@@ -81,7 +83,7 @@ class Pipeline:
         if changed is not None:
             self._clear(changed, facts)
         self._clear(self._num_done(facts) + 1, facts)  # what was made of an output that is gone
-        record |= self._identity
+        record |= {"own_queries": None, **self._identity}
         record["configuration"] = self._configuration
         record["sessions"].append(_session(self.job.command))
         save_run(self.job.folder, facts)
@@ -148,7 +150,8 @@ class Pipeline:
     @cached_property
     def _identity(self) -> Facts:
         """What every stage depends on."""
-        return {"fingerprint": self.job.model.fingerprint, "seed": self.job.seed}
+        own = {} if self.job.own_queries is None else {"own_queries": self.job.own_queries.digest}
+        return {"fingerprint": self.job.model.fingerprint, "seed": self.job.seed, **own}
 
     def _digest(self, stage: Stage) -> str:
         """Tells the settings of a stage and of all before it from others."""
@@ -186,9 +189,12 @@ class Pipeline:
                 facts |= new_run(self._evaluation)
 
     def _refusal(self, record: Facts, stage: Stage) -> str:
-        identity = [name for name, value in self._identity.items() if record.get(name) != value]
+        names = ("fingerprint", "own_queries", "seed")
+        identity = [name for name in names if record.get(name) != self._identity.get(name)]
         if "fingerprint" in identity:
             what = "a run on another model"
+        elif "own_queries" in identity:
+            what = "a run on other queries"
         elif identity:
             what = f"a run with another seed ({record['seed']}, now {self.job.seed})"
         else:

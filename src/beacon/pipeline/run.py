@@ -20,6 +20,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.pipeline.pipeline import Job, OnStage, Pipeline
 from beacon.pipeline.settings import RunSettings, gathered, make_settings, seed_of
 from beacon.pipeline.stages import GUIDE, REPORT, STAGES, request_of
+from beacon.query.own_queries import AnyQueries, as_query_set
 
 AnyPath = str | os.PathLike[str]
 NEEDS = {
@@ -80,6 +81,7 @@ def run(
     settings: RunSettings | AnyPath | None = None,
     *,
     preset: str | None = None,
+    queries: AnyQueries | None = None,
     count: int | None = None,
     changes: Mapping[str, Any] | None = None,
     seed: int | None = None,
@@ -100,6 +102,9 @@ def run(
         A model or its file.
     settings
         Settings, or a TOML file with a section for each stage.
+    queries
+        A query set or queries of one's own (mappings, a table, a file or a folder of files; split 80/10/10 by
+        seed 0), in place of ``count`` sampled ones.
     preset, count, changes
         Replace settings of the file: the guide, the number of queries, and any others, such as
         ``{"teacher.steps": 20_000}``.
@@ -135,8 +140,9 @@ def run(
         sections = gathered(settings, [], options)
         chosen, number = make_settings(sections), seed_of(sections)
     is_model = isinstance(model, GraphicalModel)
+    loaded = model if isinstance(model, GraphicalModel) else read_model(model)
     job = Job(
-        model if isinstance(model, GraphicalModel) else read_model(model),
+        loaded,
         "model" if is_model else network_name(os.fspath(model)),  # type: ignore[arg-type]
         Path(folder),
         chosen,
@@ -144,6 +150,7 @@ def run(
         jobs,
         device,
         on_progress=on_progress or (lambda what, done, total: None),
+        own_queries=None if queries is None else as_query_set(loaded, queries),
     )
     return run_job(job, redo, on_stage)
 

@@ -21,10 +21,11 @@ UNFINISHED = ".unfinished"
 
 
 def sample(job: Job) -> str:
-    """Queries that the model itself may produce."""
-    settings = job.settings
-    job.on_progress(f"sampling {settings.count:,} queries", 0, 0)
-    made = sample_queries(job.model, settings.count, job.seed, **vars(settings.queries))
+    """Queries that the model itself may produce, unless there are others."""
+    made, settings = job.own_queries, job.settings
+    if made is None:
+        job.on_progress(f"sampling {settings.count:,} queries", 0, 0)
+        made = sample_queries(job.model, settings.count, job.seed, **vars(settings.queries))
     made.save(job.folder / QUERIES)
     return queries_in_words(made)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.errors import BeaconError
-from beacon.io.parquet_file import ParquetKind, load_table, save_table
+from beacon.io.parquet_file import ParquetKind, has_kind, load_table, save_table
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import SPLITS, QuerySet, QuerySettings
 from beacon.query.sampling import MAX_SAMPLED_VALUES, GibbsSettings
@@ -36,6 +36,11 @@ def save_queries(queries: QuerySet, path: str | os.PathLike[str]) -> None:
         "sample": pa.FixedSizeListArray.from_arrays(queries.samples.ravel(), queries.num_variables),
     }
     save_table(QUERIES, columns, facts, path)
+
+
+def is_query_set(path: str | os.PathLike[str]) -> bool:
+    """Is this a file of :func:`save_queries`, rather than a table of somebody's queries?"""
+    return has_kind(QUERIES, path)
 
 
 def load_queries(path: str | os.PathLike[str], model: GraphicalModel | None) -> QuerySet:

@@ -1,4 +1,4 @@
-"""Query sets: many evidences on one model, each with a complete assignment known to be possible."""
+"""Query sets: many evidences on one model, sampled or of one's own, split for training and test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, UsageError, check_count
-from beacon.model.evidence import check_is_model
+from beacon.io.files import base_suffix
+from beacon.model.evidence import Queries, check_is_model, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.html_view import html_table
 from beacon.query.sampling import GibbsSettings, sample_assignments
@@ -61,7 +62,8 @@ class QuerySet:
     fingerprint: str
     """The model's fingerprint."""
     samples: NDArray[Any]
-    """[queries, variables] complete assignments of the model; evidence is taken from them."""
+    """[queries, variables] assignments from which evidence is taken: samples of the model, complete, or one's
+    own queries, 0 where nothing is observed."""
     observed: NDArray[np.bool_]
     """[queries, variables] whether a variable is evidence."""
     split_of_queries: NDArray[np.int8]
@@ -135,10 +137,55 @@ class QuerySet:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], model: GraphicalModel | None = None) -> QuerySet:
-        """Read a query set, and refuse one made for another model than ``model``."""
-        from beacon.query.query_file import load_queries  # noqa: PLC0415
+        """Read a query set, and refuse one made for another model than ``model``.
 
-        return load_queries(path, model)
+        Given the model, queries of one's own are read, too, and split by seed 0: tables (.csv, .tsv,
+        .parquet), UAI evidence (.evid), JSON (.json: a list of mappings), or a folder of such files.
+        """
+        from beacon.query.own_queries import SUFFIXES, read_own_queries  # noqa: PLC0415
+        from beacon.query.query_file import is_query_set, load_queries  # noqa: PLC0415
+
+        is_own = os.path.isdir(path) or base_suffix(path) in SUFFIXES
+        if model is None or not is_own or is_query_set(path):
+            return load_queries(path, model)
+        return cls.from_evidence(read_own_queries(path, model), model)
+
+    @classmethod
+    def from_evidence(
+        cls,
+        queries: Queries,
+        model: GraphicalModel,
+        *,
+        seed: int = 0,
+        splits: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    ) -> QuerySet:
+        """Queries of one's own: mappings, or a table with a row for each, split at random by ``seed``.
+
+        >>> import beacon
+        >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
+        >>> queries = beacon.QuerySet.from_evidence([{"x0": value % 2} for value in range(10)], model)
+        >>> len(queries), queries.evidence(1)
+        (10, {0: 1})
+        """
+        from beacon.query.own_queries import split_queries  # noqa: PLC0415
+
+        return split_queries(resolve_queries(model, queries), model, seed, splits)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        model: GraphicalModel,
+        *,
+        seed: int = 0,
+        splits: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    ) -> QuerySet:
+        """The same of a table in memory, or of the file of one, CSV or Parquet."""
+        from beacon.query.own_queries import read_own_queries  # noqa: PLC0415
+
+        is_path = isinstance(table, str | os.PathLike)
+        queries = read_own_queries(table, model) if is_path else table
+        return cls.from_evidence(queries, model, seed=seed, splits=splits)
 
 
 def sample_queries(
@@ -172,7 +219,7 @@ def sample_queries(
         fingerprint=model.fingerprint,
         samples=samples.astype(np.min_scalar_type(model.max_domain - 1)),
         observed=_random_evidence(choices, samples.shape, settings.query_ratio, seed),
-        split_of_queries=_split_of_queries(count, settings.splits),
+        split_of_queries=split_of_queries(count, settings.splits),
         settings=settings,
         seed=int(seed),
     )
@@ -189,7 +236,7 @@ def _random_evidence(
     return observed
 
 
-def _split_of_queries(count: int, shares: Sequence[float]) -> NDArray[np.int8]:
+def split_of_queries(count: int, shares: Sequence[float]) -> NDArray[np.int8]:
     """The first queries train, the next validate, the last test; each bound rounded to a whole query."""
     bounds = [round(math.fsum(shares[: k + 1]) * count) for k in range(len(SPLITS) - 1)]
     return np.searchsorted(bounds, np.arange(count), side="right").astype(np.int8)

@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from beacon.errors import UsageError
 from beacon.evaluation.metrics import Floats, mean_of
+from beacon.model.graph_view import to_networkx
+from beacon.model.graphical_model import GraphicalModel
 from beacon.report.figure import INK, drawing_style, new_axes, shown_axes
 from beacon.runner.search import Trace
 
+MOST_DRAWN = 200  # variables of a model; more cannot be told apart
 GAP_FLOOR = 0.01  # percent; below it a logarithmic axis becomes linear, down to 0
 GREEN, RED = "#1a9850", "#d73027"
 DASHES = ("-", "--", "-.", ":")
@@ -56,6 +60,33 @@ def _fill_gap(ax: Any, trace: Trace, colour: Any) -> None:
     bounds = trace.bound_after(seconds)
     ax.step(seconds, bounds, where="post", linewidth=0.8, color=colour)
     ax.fill_between(seconds, trace.best_after(seconds), bounds, step="post", alpha=0.15, color=colour)
+
+
+def plot_model(model: GraphicalModel, ax: Any = None) -> Any:
+    """Draw a small model's variables and who depends on whom; needs networkx.
+
+    >>> import beacon
+    >>> from beacon.model.families import random_bayes_net
+    >>> ax = beacon.plot_model(random_bayes_net(num_variables=8, seed=1))
+    >>> len(ax.texts)
+    8
+    """
+    if model.num_variables > MOST_DRAWN:
+        raise UsageError(f"expected at most {MOST_DRAWN} variables to draw, found {model.num_variables:,}")
+    graph = to_networkx(model)
+    import networkx as nx  # noqa: PLC0415  (need not be installed)
+
+    if graph.is_directed():
+        for generation, names in enumerate(nx.topological_generations(graph)):
+            nx.set_node_attributes(graph, dict.fromkeys(names, -generation), "generation")
+        places = nx.multipartite_layout(graph, subset_key="generation", align="horizontal")
+    else:
+        places = nx.spring_layout(graph, seed=0)
+    ax = ax if ax is not None else shown_axes()
+    style = {"node_color": "#dce6f2", "edge_color": "#888888", "node_size": 900, "font_size": 8}
+    nx.draw_networkx(graph, places, ax=ax, **style)
+    ax.set_axis_off()
+    return ax
 
 
 def plot_win_heatmap(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
@@ -17,6 +18,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search, Trace
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop", "proof", "gap")
@@ -340,29 +342,45 @@ class ResultList(list[Result]):
     ['0', '1']
     """
 
-    def to_columns(self) -> dict[str, list[Any]]:
-        """Column by column: the label of every variable, evidence included, then scores and costs.
+    def to_columns(
+        self, show: Sequence[int] | None = None, keys: Mapping[str, Sequence[Any]] | None = None
+    ) -> dict[str, list[Any]]:
+        """Column by column: ``keys`` as they are, the labels of variables, then scores and costs.
 
-        ``pandas.DataFrame(results.to_columns())`` and ``polars.DataFrame(...)`` make a table of it. A figure
-        whose name a variable has is called by that name and an underscore.
+        ``show`` are the variables' indices; None: all, evidence included. A key has a cell for each query. A
+        figure whose name a variable or a key has is called by that name and an underscore.
         """
-        if not self:
-            return {name: [] for name in FIGURES}
-        model = self[0].model
-        rows = np.array([result.assignment for result in self])
-        columns: dict[str, list[Any]] = {
-            name: [labels[value] for value in rows[:, i].tolist()]
-            for i, (name, labels) in enumerate(zip(model.names, model.labels, strict=True))
-        }
+        columns: dict[str, list[Any]] = {name: list(cells) for name, cells in (keys or {}).items()}
+        for i in _shown(self, show):
+            labels = self[0].model.labels[i]
+            columns[self[0].model.names[i]] = [labels[result.assignment[i]] for result in self]
         for figure in FIGURES:
             columns[_free_name(figure, columns)] = [getattr(result, figure) for result in self]
         return columns
 
-    def to_arrow(self) -> pa.Table:
-        """The same as a table of Arrow, whose ``to_pandas()`` and ``polars.from_arrow`` are quick."""
+    @property
+    def query_variables(self) -> list[int]:
+        """The variables with several values that at least one of the queries asks for."""
+        sizes = self[0].model.domain_sizes.tolist() if self else []
+        return [
+            i for i, size in enumerate(sizes) if size > 1 and any(i not in result.evidence for result in self)
+        ]
+
+    def to_arrow(
+        self, show: Sequence[int] | None = None, keys: Mapping[str, Sequence[Any]] | None = None
+    ) -> pa.Table:
+        """:meth:`to_columns` as a table of Arrow, which ``polars.from_arrow`` takes as it is."""
         import pyarrow as pa  # noqa: PLC0415  (slow to import)
 
-        return pa.table(self.to_columns())
+        return pa.table(self.to_columns(show, keys))
+
+    def to_pandas(
+        self, show: Sequence[int] | None = None, keys: Mapping[str, Sequence[Any]] | None = None
+    ) -> pd.DataFrame:
+        """:meth:`to_columns` as a data frame of pandas."""
+        import pandas as pd  # noqa: PLC0415  (need not be installed)
+
+        return pd.DataFrame(self.to_columns(show, keys))
 
     def _repr_html_(self) -> str:
         """A row per query, for notebooks."""
@@ -371,6 +389,12 @@ class ResultList(list[Result]):
         rows = ((str(query), *_figures(result)) for query, result in enumerate(self))
         header = ("query", "log score", "zero factors", "steps", "seconds", "stopped by")
         return html_table(f"{len(self):,} results", rows, header, f"… {len(self):,} in all")
+
+
+def _shown(results: ResultList, show: Sequence[int] | None) -> Sequence[int]:
+    if not results:
+        return ()
+    return range(results[0].model.num_variables) if show is None else show
 
 
 def _free_name(name: str, taken: dict[str, list[Any]]) -> str:

@@ -449,17 +449,27 @@ class Pool:
         """The same as an iterator, each outcome with its number as soon as it is there.
 
         Ctrl-C cancels what runs. With ``keeps_all`` the outcomes still come, else it goes on to the caller.
+        With one thread, work waits while the caller is busy with an outcome: the two would share Python's
+        lock, and a search would be charged for the time it waits.
         """
-        waiting = {self._executor.submit(work, k): k for k in range(count)}
+        turns = threading.Semaphore(1 if self.threads == 1 else count)
+
+        def in_turn(k: int) -> T:
+            turns.acquire()
+            return work(k)
+
+        waiting = {self._executor.submit(in_turn, k): k for k in range(count)}
         try:
             try:
                 for future in as_completed(list(waiting)):
                     yield waiting[future], future.result()
                     del waiting[future]  # only now: Ctrl-C may come at any moment
+                    turns.release()
             except KeyboardInterrupt:
                 if not keeps_all:
                     raise
                 cancelled.set()
+                turns.release(max(1, count))
                 for future, k in waiting.items():
                     yield k, future.result()
         finally:
@@ -467,4 +477,5 @@ class Pool:
                 cancelled.set()
                 for future in waiting:
                     future.cancel()
+                turns.release(count)
                 wait(waiting)
