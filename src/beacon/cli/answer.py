@@ -6,10 +6,12 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from beacon.cli.console import ProgressBar, note_if_slow, one_line, say, say_json, say_table, warn
+from beacon.cli.ending import told_by_signals
 from beacon.io.files import check_named, check_no_input, check_writable
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
@@ -110,12 +112,13 @@ def solve_and_show(
     """Search, show how it goes, and then what was found."""
     if len(queries) == 1 and not output.quiet:
         warn_if_impossible(model, queries[0])
-    with note_if_slow(LONG_SEARCH, LONG_SECONDS, output.quiet or sys.stderr.isatty()):  # there a bar says so
+    is_quiet = output.quiet or sys.stderr.isatty()  # there a bar says so
+    with note_if_slow(LONG_SEARCH, LONG_SECONDS, is_quiet), told_by_signals() as cancelled:
         if len(queries) == 1:
             limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
-            solve_one(run, output, f"{limit}, Ctrl-C keeps the best")
+            solve_one(partial(run, cancelled=cancelled), output, f"{limit}, Ctrl-C keeps the best")
         else:
-            solve_all(run, len(queries), output)
+            solve_all(partial(run, cancelled=cancelled), len(queries), output)
 
 
 def solve_one(run: Callable[..., list[Result]], output: Output, work: str) -> None:
@@ -126,12 +129,12 @@ def solve_one(run: Callable[..., list[Result]], output: Output, work: str) -> No
             bar.describe(f"best score {search.best_score:.4f}, {search.best_zeros} zero factors")
 
         (result,) = run(on_improvement=show)
+    for file in output.files:
+        _write(file, result)
     if output.json:
         say_json(as_json(result, output.trace))
     else:
         say_answer(result, output.trace, output.show_all)
-    for file in output.files:
-        _write(file, result)
 
 
 def solve_all(run: Callable[..., list[Result]], count: int, output: Output) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from beacon.cli.answer_file import AnswerFile, quality_of, simple_answer
 from beacon.cli.choices import NO_FILE, read_queries
 from beacon.cli.console import note
-from beacon.cli.ending import Deadline, TimeUpError, timed_out_at
+from beacon.cli.ending import Deadline, TimeUpError, timed_out_at, told_by_signals
 from beacon.errors import UsageError
 from beacon.formats import read_model
 from beacon.model.graphical_model import GraphicalModel
@@ -30,9 +31,9 @@ def solve_for_competition(
     first = simple_answer(model, evidence)
     result: Result | None = None
     stop = "interrupted"
-    with AnswerFile(path, first, quality_of(model, first)) as answer:
+    with told_by_signals() as cancelled, AnswerFile(path, first, quality_of(model, first)) as answer:
         try:
-            result = _searched(model, evidence, seed, deadline, answer)
+            result = _searched(model, evidence, seed, deadline, answer, cancelled)
         except KeyboardInterrupt:
             if not quiet:
                 note("interrupted before the search; the answer is a simple one")
@@ -59,12 +60,21 @@ def _searched(
     seed: int,
     deadline: Deadline,
     answer: AnswerFile,
+    cancelled: Event,
 ) -> Result:
     strategy = make_strategy("auto")
     with timed_out_at(deadline):
         warm_up(strategy)
     stop = MaxRuntime(deadline.seconds_left)
-    result = solve(model, evidence, strategy=strategy, stop=stop, seed=seed, on_improvement=answer.hear)
+    result = solve(
+        model,
+        evidence,
+        strategy=strategy,
+        stop=stop,
+        seed=seed,
+        on_improvement=answer.hear,
+        cancelled=cancelled,
+    )
     answer.offer(result.assignment, quality_of(model, result.assignment))
     return result
 

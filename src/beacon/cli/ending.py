@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import perf_counter, process_time
+from time import monotonic, perf_counter, process_time
 from typing import Any, NamedTuple, TypeVar
 
 from beacon.cli.console import warn
 from beacon.errors import UsageError
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
+PATIENCE_SECONDS = 5.0  # that the end of the work may take before one more signal stops that, too
 RESERVE_SECONDS, RESERVE_SHARE = 0.2, 0.01
 BYTES_PER_GIGABYTE = 10**9
 DEFAULT_SECONDS = 20.0
@@ -109,24 +111,61 @@ def timed_out_at(deadline: Deadline) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+class _Ending:
+    """Which signal asked the process to end, when, and who is to hear of it instead of being stopped."""
+
+    number = 0
+    since = -math.inf
+    listener: threading.Event | None = None
+
+
+def _end(number: int, frame: Any) -> None:
+    """The first signal ends the work; further ones change nothing while that goes on, for some seconds."""
+    is_first = _Ending.number == 0
+    if not is_first and monotonic() - _Ending.since < PATIENCE_SECONDS:
+        return
+    _Ending.number, _Ending.since = number, monotonic()
+    if is_first and _Ending.listener is not None:
+        _Ending.listener.set()
+    else:
+        raise KeyboardInterrupt
+
+
+def handle_signals(handler: Any = _end) -> list[tuple[int, Any]]:
+    """From now on, signals to end the process become a KeyboardInterrupt; the handlers before."""
+    _Ending.number, _Ending.since = 0, -math.inf
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    return [(number, signal.signal(number, handler)) for number in known]
+
+
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """The first signal to end the process becomes a KeyboardInterrupt; later ones change nothing."""
-    is_ending = False
-
-    def end(number: int, frame: Any) -> None:
-        nonlocal is_ending
-        if not is_ending:
-            is_ending = True
-            raise KeyboardInterrupt
-
-    known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-    before = [signal.signal(number, end) for number in known]
+    """The same for a while."""
+    before = handle_signals()
     try:
         yield
     finally:
-        for number, handler in zip(known, before, strict=True):
+        for number, handler in before:
             signal.signal(number, handler)
+
+
+@contextmanager
+def told_by_signals() -> Iterator[threading.Event]:
+    """In here a signal sets the event and stops nothing: what was found is still shown and written."""
+    _Ending.listener = threading.Event()
+    if _Ending.number:
+        _Ending.listener.set()
+    try:
+        yield _Ending.listener
+    finally:
+        _Ending.listener = None
+
+
+def exit_code() -> int:
+    """What the shell expects of a process that a signal has ended."""
+    return 128 + (_Ending.number or int(signal.SIGINT))
 
 
 @contextmanager

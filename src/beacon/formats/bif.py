@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from beacon.errors import ModelError
 from beacon.formats.bif_tables import DistributionReader, Variable
 from beacon.formats.lexer import QUOTED, Lexer, first_repeated, quoted, unquoted_all
-from beacon.formats.tokens import TableBudget, problem_with_scope, shortened
+from beacon.formats.tokens import problem_with_scope, shortened
 from beacon.formats.uai import potentials
 from beacon.model.bayes import child_of_factors
 from beacon.model.graphical_model import Factor, GraphicalModel
@@ -98,7 +98,6 @@ class _Reader:
         self._lexer = lexer
         self._variables: dict[str, Variable] = {}
         self._parents: dict[str, list[str]] = {}
-        self._budget = TableBudget()
 
     def read(self) -> GraphicalModel:
         factors = []
@@ -168,7 +167,7 @@ class _Reader:
 
     def _read_distribution(self) -> Factor:
         child, *parents = self._read_header()
-        table = DistributionReader(self._lexer, child, parents).read(self._budget)
+        table = DistributionReader(self._lexer, child, parents).read()
         with np.errstate(divide="ignore"):
             log_table = np.log(table)
         return Factor((*(parent.index for parent in parents), child.index), log_table)

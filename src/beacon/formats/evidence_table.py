@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from beacon.errors import EvidenceError, FormatError
 from beacon.io.files import read_text
+from beacon.io.memory import Budget
 from beacon.model.evidence import resolve_value, resolve_variable
 from beacon.model.graphical_model import GraphicalModel
 
 _DELIMITERS = ",;\t"
+_ROW_BYTES = 320  # the evidence of a query, and its line
 
 
 class _Row(NamedTuple):
@@ -40,6 +42,8 @@ def read_evidence_table(path: str | os.PathLike[str], model: GraphicalModel) -> 
     """
     place = os.fspath(path)
     lines = read_text(path).split("\n")
+    if problem := Budget(sum(map(len, lines))).problem(_ROW_BYTES * len(lines)):
+        raise FormatError(place, "", problem)
     rows = _rows(lines, _delimiter(lines, model), place)
     header = next(rows, _Row(1, []))
     columns = _columns(header, place, model)

@@ -44,7 +44,7 @@ class Trace:
     steps: NDArray[np.int64]
     seconds: NDArray[np.float64]
     scores: NDArray[np.float64]
-    """Floored log scores."""
+    """Floored log scores. One that is lower than the one before has fewer zero factors, which count first."""
     zero_factors: NDArray[np.int64]
 
     def best_at(self, steps: ArrayLike) -> NDArray[np.float64]:
