@@ -6,12 +6,13 @@ import math
 import os
 from pathlib import Path
 from threading import Event
+from time import perf_counter
 from typing import Any
 
-from beacon.cli.answer_file import AnswerFile, quality_of, simple_answer
+from beacon.cli.answer_file import AnswerFile, Quality, quality_of, simple_answer
 from beacon.cli.choices import NO_FILE, read_queries
 from beacon.cli.console import note
-from beacon.cli.ending import Deadline, TimeUpError, timed_out_at, told_by_signals
+from beacon.cli.ending import Deadline, TimeUpError, stopped_by_signals, timed_out_at, told_by_signals
 from beacon.errors import UsageError
 from beacon.formats import read_model
 from beacon.model.graphical_model import GraphicalModel
@@ -28,10 +29,10 @@ def solve_for_competition(
     """Search until the deadline, with the best answer so far in the file; what came of it."""
     model = read_model(model_file)
     evidence = _evidence(evidence_file, model)
+    began, result, stop = perf_counter(), None, "interrupted"
     first = simple_answer(model, evidence)
-    result: Result | None = None
-    stop = "interrupted"
     with told_by_signals() as cancelled, AnswerFile(path, first, quality_of(model, first)) as answer:
+        deadline.reserve(perf_counter() - began)
         try:
             result = _searched(model, evidence, seed, deadline, answer, cancelled)
         except KeyboardInterrupt:
@@ -63,7 +64,7 @@ def _searched(
     cancelled: Event,
 ) -> Result:
     strategy = make_strategy("auto")
-    with timed_out_at(deadline):
+    with timed_out_at(deadline), stopped_by_signals():
         warm_up(strategy)
     stop = MaxRuntime(deadline.seconds_left)
     result = solve(
@@ -75,14 +76,16 @@ def _searched(
         on_improvement=answer.hear,
         cancelled=cancelled,
     )
-    answer.offer(result.assignment, quality_of(model, result.assignment))
+    others = result.floored_log_score - result.zero_factors * result.log_zero
+    answer.offer(result.assignment, Quality(-result.zero_factors, others))
     return result
 
 
 def _summary(
     path: Path, model: GraphicalModel, answer: AnswerFile, result: Result | None, seed: int, stop: str
 ) -> dict[str, Any]:
-    log_score = model.log_score(answer.best)
+    is_last = result is not None and answer.best is result.assignment
+    log_score = result.log_score if result and is_last else model.log_score(answer.best)
     return {
         "out": str(path),
         "log_score": log_score if math.isfinite(log_score) else None,

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, perf_counter, process_time
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +17,9 @@ from beacon.errors import UsageError
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
 PATIENCE_SECONDS = 5.0  # that the end of the work may take before one more signal stops that, too
-RESERVE_SECONDS, RESERVE_SHARE = 0.2, 0.01
+LEAVING_SECONDS = 0.2  # for the interpreter to close down, and for the shortest wait to look at the clock
+ANSWERS_AT_END = 3  # an answer is checked, and its file may just be being written when a better one comes
+MOST_BUSY = 4.0
 BYTES_PER_GIGABYTE = 10**9
 DEFAULT_SECONDS = 20.0
 LEAST_GIGABYTES = 0.5  # less, and a library that cannot get memory ends the process
@@ -72,13 +74,24 @@ class Deadline:
     """The time that a process may take from its start, with a reserve for writing the answer."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds - min(RESERVE_SECONDS + RESERVE_SHARE * seconds, seconds / 2)
+        self._seconds, self._reserve = seconds, 0.0
         self._began = perf_counter() - seconds_since_start()
+        self.reserve(0.0)
 
     @property
     def seconds_left(self) -> float:
         """Seconds that may be searched from now on."""
-        return max(0.0, self._seconds - (perf_counter() - self._began))
+        return max(0.0, self._seconds - self._reserve - (perf_counter() - self._began))
+
+    def reserve(self, answer_seconds: float) -> None:
+        """Keep back what it takes to check, write and leave; an answer takes as long as measured.
+
+        On a busy machine leaving takes longer: as much as everything so far has taken longer than the time
+        that the processor spent on it.
+        """
+        elapsed = perf_counter() - self._began
+        busy = min(max(elapsed / max(process_time(), 0.01), 1.0), MOST_BUSY)
+        self._reserve = min(LEAVING_SECONDS * busy + ANSWERS_AT_END * answer_seconds, self._seconds / 2)
 
 
 def seconds_since_start() -> float:
@@ -154,13 +167,23 @@ def interrupted_by_signals() -> Iterator[None]:
 @contextmanager
 def told_by_signals() -> Iterator[threading.Event]:
     """In here a signal sets the event and stops nothing: what was found is still shown and written."""
-    _Ending.listener = threading.Event()
-    if _Ending.number:
-        _Ending.listener.set()
+    event = threading.Event()
+    with _heard_by(event):
+        yield event
+
+
+def stopped_by_signals() -> AbstractContextManager[None]:
+    """The other way round for a part of that: what takes long and leaves nothing worth keeping."""
+    return _heard_by(None)
+
+
+@contextmanager
+def _heard_by(listener: threading.Event | None) -> Iterator[None]:
+    before, _Ending.listener = _Ending.listener, listener
     try:
-        yield _Ending.listener
+        yield
     finally:
-        _Ending.listener = None
+        _Ending.listener = before
 
 
 def exit_code() -> int:

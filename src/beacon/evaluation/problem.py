@@ -98,12 +98,12 @@ def load_suite(path: str | os.PathLike[str]) -> Suite:
 
 
 def _network(path: object, place: str, entry: Any) -> SuiteNetwork:
-    if problem := misfit(entry, SHAPE):
-        raise FormatError(path, place, problem)
     known = [spec.name for spec in fields(SuiteNetwork)]
-    for key in entry:
+    for key in entry if isinstance(entry, dict) else ():
         if key not in known:
             raise FormatError(path, place, f"no key is called {key!r}; {closest(key, known)}")
+    if problem := misfit(entry, SHAPE):
+        raise FormatError(path, place, problem)
     if not is_plain_name(entry["name"]):
         wanted = "expected a name that can be a file's: no slashes, and no dot at its beginning"
         raise FormatError(path, place, f"{wanted}; found {entry['name']!r}")
