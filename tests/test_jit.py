@@ -254,6 +254,27 @@ def test_where_no_folder_can_be_written_kernels_are_kept_for_the_run(tmp_path: P
     assert line.startswith("no folder for compiled kernels can be written: they are kept for this run alone")
 
 
+READ_ONLY = """
+import sys
+from numba.core import caching
+def refuse(self):
+    raise OSError("read-only")
+if sys.argv[2] == "read-only":
+    caching._CacheLocator.ensure_cache_path = refuse
+sys.path.insert(0, sys.argv[1])
+import tiny_kernel
+print(tiny_kernel.double(21), sum(tiny_kernel.double.stats.cache_hits.values()))
+"""
+
+
+@compiled_only
+def test_kernels_of_a_read_only_image_are_used(tmp_path: Path) -> None:
+    (tmp_path / "tiny_kernel.py").write_text(TINY_KERNEL)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    assert output_of(READ_ONLY, str(tmp_path), "writable", **cache) == "42 0\n"
+    assert output_of(READ_ONLY, str(tmp_path), "read-only", **cache) == "42 1\n"
+
+
 @compiled_only
 def test_the_kernels_of_the_engine_are_tied_to_all_its_sources() -> None:
     assert run_greedy._cache._cache_file._source_stamp == jit._SOURCE_STAMP  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import event as numba_event
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import IndexDataCacheFile, InTreeCacheLocator, UserProvidedCacheLocator
 
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
@@ -64,18 +64,31 @@ def called(function: F) -> F:
 
 
 def _keep_on_disk(compiled: Any) -> None:
-    """Keep what is compiled; where no folder can be written, in a temporary one, or not at all."""
+    """Keep what is compiled; where no folder can be written, use what is there, or a temporary one."""
     if not hasattr(compiled, "enable_caching"):  # compiling is switched off
         return
     try:
         compiled.enable_caching()
     except (RuntimeError, OSError):
-        if not _temporary_folder():
+        if not (_can_be_read(compiled) or _temporary_folder()):
             return
         compiled.enable_caching()
     cache_file: Any = compiled._cache._cache_file
     cache_file.__class__ = _CheckedCacheFile
     cache_file._source_stamp = _stamp_for(Path(compiled.py_func.__code__.co_filename))
+
+
+def _can_be_read(compiled: Any) -> bool:
+    """Is there a folder with this kernel, such as one in an image, though nothing can be written to it?"""
+    source = compiled.py_func.__code__.co_filename
+    locators: list[Any] = [UserProvidedCacheLocator] if numba.config.CACHE_DIR else []  # type: ignore[attr-defined]
+    locators.append(InTreeCacheLocator)
+    for locator in locators:
+        folder = Path(locator(compiled.py_func, source).get_cache_path())
+        if any(folder.glob(f"{Path(source).stem}.{compiled.py_func.__qualname__}-*.nbi")):
+            locator.ensure_cache_path = lambda self: None
+            return True
+    return False
 
 
 @cache

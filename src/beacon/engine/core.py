@@ -14,7 +14,7 @@ from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.parts import label_parts
 from beacon.rng import random_below, stream
 
-log = logging.getLogger("beacon")
+log = logging.getLogger("beacon.engine")
 MAX_EVENTS = 256
 LEAST_TOLERANCE = 1e-9
 WORTH_A_WARNING = 1e-3  # nats; where less is lost, nobody will miss it
