@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from damage import damaged
 
 import beacon
 from beacon.evaluation.problem import load_suite
@@ -165,11 +166,10 @@ class Inputs:
         return name, self.readers[name][1](rng)
 
     def _text(self, rng: Rng, name: str, read: Callable[[str], Any]) -> Callable[[], Any]:
-        text = self.texts[name]
-        for _ in range(rng.integers(1, 4)):
-            text = _spoilt_text(rng, text)
-        path = _written(rng, self.folder / f"input.{name}", text.encode("utf-8", "surrogatepass"))
-        return lambda: read(path)
+        path = self.folder / f"input.{name}"
+        data, kind = _spoilt(rng, self.texts[name].encode()), rng.integers(20)
+        path.write_bytes(COMPRESS[kind](data) if kind < len(COMPRESS) else data)
+        return lambda: read(str(path))
 
     def _model(self, rng: Rng, name: str) -> Callable[[], Any]:
         is_solved = rng.random() < SOLVED_SHARE
@@ -217,7 +217,7 @@ class Inputs:
         folder = _copied(source, self.folder / "input.guide")
         weights = folder / "guide.safetensors"
         if rng.random() < 0.5:
-            weights.write_bytes(_spoilt_bytes(rng, weights.read_bytes()))
+            weights.write_bytes(damaged(weights.read_bytes(), rng))
         if rng.random() < 0.7:
             _spoil_json(rng, folder / "guide.json")
         _sign(folder)
@@ -226,12 +226,16 @@ class Inputs:
 
     def _tables(self, rng: Rng) -> Callable[[], Any]:
         sizes: list[Any] = rng.integers(1, 4, 4).tolist()
-        tables: list[Any] = [([0, 1], np.zeros(sizes[0] * sizes[1])), ([2], [0.0] * sizes[2])]
+        tables: list[Any] = [
+            ([0, 1], np.zeros(sizes[0] * sizes[1])),
+            ([2], [0.0] * sizes[2]),
+            [[3], [0.0] * sizes[3]],
+        ]
         names: list[Any] = ["a", "b", "c", "d"]
         for _ in range(rng.integers(1, 3)):
-            where = (sizes, names, tables, tables[0][0], tables[1][1])[rng.integers(5)]
+            where = (sizes, names, tables[0][0], tables[1][1], tables[2])[rng.integers(5)]
             where[rng.integers(len(where))] = VALUES[rng.integers(len(VALUES))]
-        return lambda: _refusing_types(beacon.GraphicalModel.from_tables, sizes, tables, names)
+        return lambda: beacon.GraphicalModel.from_tables(sizes, tables, names)
 
     def _arguments(self, rng: Rng) -> Callable[[], Any]:
         options: dict[str, Any] = {"strategy": "greedy", "stop": beacon.MaxSteps(5)}
@@ -242,6 +246,7 @@ class Inputs:
         return lambda: beacon.solve(self.model, **options)
 
 
+COMPRESS = (gzip.compress, bz2.compress, lambda data: lzma.compress(data, preset=0))
 MODELS = ("uai", "lg", "wcsp", "cfn", "bif")
 
 
@@ -254,75 +259,19 @@ def _means(evaluation: beacon.Evaluation) -> list[Any]:
     return [evaluation.mean_scores(n, m, "step") for n in evaluation.networks for m in evaluation.methods]
 
 
-def _refusing_types(make: Callable[..., Any], *arguments: Any) -> Any:
-    """What is not even a sequence is Python's to complain of."""
-    try:
-        return make(*arguments)
-    except (TypeError, ValueError) as error:
-        if "beacon" in traceback.format_exc().splitlines()[-2] and not isinstance(error, beacon.BeaconError):
-            return None
-        raise
-
-
 def _read_settings(path: str) -> Any:
     sections = read_sections(path)
     return make_settings(sections), seed_of(sections)
 
 
-def _spoilt_text(rng: Rng, text: str) -> str:
-    """One change: of a word, a line, a character, the length; seldom a great many copies of something."""
-    kind = rng.integers(10)
-    if kind <= 4:
-        words = text.split(" ") if rng.random() < 0.7 else text.split("\n")
-        separator = " " if len(text.split(" ")) == len(words) else "\n"
-        at = int(rng.integers(len(words)))
-        change = rng.integers(5)
-        if change == 0:
-            del words[at]
-        elif change == 1:
-            words.insert(at, words[rng.integers(len(words))])
-        else:
-            words[at] = WORDS[rng.integers(len(WORDS))]
-        return separator.join(words)
-    at = int(rng.integers(len(text) + 1))
-    if kind == 5:
-        return text[:at]
-    if kind == 6:
-        return text[:at] + chr(rng.integers(1, 0x250)) + text[at:]
-    if kind == 7:
-        return text[:at] + WORDS[rng.integers(len(WORDS))] + text[at:]
-    if kind == 8:
-        numbers = [k for k, sign in enumerate(text) if sign.isdigit()]
-        at = numbers[rng.integers(len(numbers))] if numbers else 0
-        return text[:at] + WORDS[rng.integers(20)] + text[at + 1 :]
-    word = WORDS[rng.integers(len(WORDS))] + " \n,"[rng.integers(3)]
-    return text[:at] + word * int(10 ** rng.uniform(0, 3.5 if rng.random() < 0.99 else 6)) + text[at:]
-
-
-def _spoilt_bytes(rng: Rng, data: bytes) -> bytes:
+def _spoilt(rng: Rng, data: bytes) -> bytes:
+    """Damage of one kind or two; now and then a hostile word instead, seldom a great many copies of one."""
+    if rng.random() < 0.6:
+        return damaged(data, rng)
+    word = WORDS[rng.integers(len(WORDS))].encode() + b" \n,"[(k := int(rng.integers(3))) : k + 1]
     at = int(rng.integers(len(data) + 1))
-    kind = rng.integers(4)
-    if kind == 0:
-        return data[:at]
-    if kind == 1:
-        return data[:at] + rng.bytes(int(rng.integers(1, 9))) + data[at:]
-    changed = bytearray(data)
-    for _ in range(rng.integers(1, 6)):
-        changed[rng.integers(len(changed))] = rng.integers(256)
-    return bytes(changed)
-
-
-def _written(rng: Rng, path: Path, data: bytes) -> str:
-    """Plain, compressed, or compressed and then damaged."""
-    kind = rng.integers(12)
-    if kind in {0, 1, 2}:
-        pack = (gzip.compress, bz2.compress, lambda data: lzma.compress(data, preset=0))[kind]
-        data = pack(data)
-        path = path.with_name(path.name + (".gz", ".bz2", ".xz")[kind])
-    if kind in {3, 4} or (kind < 3 and rng.random() < 0.5):
-        data = _spoilt_bytes(rng, data) if data else data
-    path.write_bytes(data)
-    return str(path)
+    most = 0.0 if rng.random() < 0.7 else 3.5 if rng.random() < 0.98 else 6.0
+    return data[:at] + word * int(10 ** rng.uniform(0, most)) + data[at:]
 
 
 def _spoilt_value(rng: Rng, value: Any) -> Any:
@@ -340,7 +289,7 @@ def _spoilt_value(rng: Rng, value: Any) -> Any:
 
 def _spoil_json(rng: Rng, path: Path) -> None:
     if rng.random() < 0.2:
-        path.write_text(_spoilt_text(rng, path.read_text()), errors="surrogatepass")
+        path.write_bytes(_spoilt(rng, path.read_bytes()))
         return
     value = json.loads(path.read_text())
     for _ in range(rng.integers(1, 4)):
@@ -360,7 +309,7 @@ def _sign(folder: Path) -> None:
 
 def _spoil_parquet(rng: Rng, source: Path, target: Path) -> None:
     if rng.random() < 0.4:
-        target.write_bytes(_spoilt_bytes(rng, source.read_bytes()))
+        target.write_bytes(damaged(source.read_bytes(), rng))
         return
     table = pq.read_table(source)
     name = table.column_names[rng.integers(table.num_columns)]

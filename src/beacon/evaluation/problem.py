@@ -117,7 +117,7 @@ def is_plain_name(name: str) -> bool:
 
 def network_name(file: str | os.PathLike[str]) -> str:
     """A model's name: its file's without the suffixes of the format and of the compression."""
-    name = Path(file).name
+    name = os.fsencode(Path(file).name).decode("utf-8", "backslashreplace")  # it goes into texts
     for suffixes in (SUFFIXES, FORMATS):
         name = next(
             (name.removesuffix(suffix) for suffix in suffixes if suffix and name.endswith(suffix)), name

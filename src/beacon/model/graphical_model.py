@@ -324,7 +324,10 @@ def _whole(what: str, numbers: Iterable[int]) -> tuple[int, ...]:
 def _shaped_factor(index: int, scope: Sequence[int], table: ArrayLike, sizes: list[int]) -> Factor:
     """Shape a flat or shaped log table after its scope."""
     variables = _whole(f"factor {index}: its scope", scope)
-    values = np.array(table, dtype=np.float64)
+    try:
+        values = np.array(table, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"factor {index}: expected a table of numbers, found {shown(table)}") from None
     if variables and not (min(variables) >= 0 and max(variables) < len(sizes)):
         return Factor(variables, values)  # the model's own check says what is wrong
     shape = tuple([sizes[i] for i in variables])
@@ -343,6 +346,8 @@ def _shaped_factor(index: int, scope: Sequence[int], table: ArrayLike, sizes: li
 def _check_variables(names: tuple[str, ...], labels: tuple[tuple[str, ...], ...]) -> None:
     if len(names) != len(labels):
         raise ModelError(f"expected labels for {len(names)} variables, found {len(labels)}")
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise ModelError(f"variable names must be texts; found {shown(wrong[0])}")
     if len(set(names)) != len(names):
         twice = _twice(names)
         raise ModelError(f"variable names must differ; {twice!r} occurs more than once")
