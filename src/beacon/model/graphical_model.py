@@ -310,11 +310,12 @@ def _frozen(array: NDArray) -> NDArray:  # type: ignore[type-arg]
 
 def _whole(what: str, numbers: Iterable[int]) -> tuple[int, ...]:
     """The same as Python's integers; what is none is refused, not rounded."""
-    given = tuple(numbers)
+    given, whole = (), ()
     try:
+        given = tuple(numbers)
         whole = tuple(map(int, given))
     except (TypeError, ValueError, OverflowError):
-        whole = ()
+        given = given or (numbers,)
     if whole != given:
         wrong = next((number for number, i in zip(given, whole, strict=False) if number != i), given)
         raise ModelError(f"{what} must be whole numbers; found {shown(wrong)}")
