@@ -219,7 +219,8 @@ def test_neighbours_share_a_factor():
     [
         ([2.5], [0], "domain_sizes must be whole numbers; found 2.5"),
         (["2"], [0], "domain_sizes must be whole numbers; found '2'"),
-        ([None], [0], r"domain_sizes must be whole numbers; found \(None,\)"),
+        ([None], [0], r"domain_sizes must be whole numbers; found \[None\]"),
+        ([2], None, "factor 0: its scope must be whole numbers; found None"),
         ([2], [0.7], "factor 0: its scope must be whole numbers; found 0.7"),
     ],
 )

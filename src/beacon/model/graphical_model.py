@@ -310,14 +310,13 @@ def _frozen(array: NDArray) -> NDArray:  # type: ignore[type-arg]
 
 def _whole(what: str, numbers: Iterable[int]) -> tuple[int, ...]:
     """The same as Python's integers; what is none is refused, not rounded."""
-    given, whole = (), ()
     try:
         given = tuple(numbers)
         whole = tuple(map(int, given))
     except (TypeError, ValueError, OverflowError):
-        given = given or (numbers,)
+        raise ModelError(f"{what} must be whole numbers; found {shown(numbers)}") from None
     if whole != given:
-        wrong = next((number for number, i in zip(given, whole, strict=False) if number != i), given)
+        wrong = next(number for number, i in zip(given, whole, strict=True) if number != i)
         raise ModelError(f"{what} must be whole numbers; found {shown(wrong)}")
     return whole
 
