@@ -22,6 +22,8 @@ from beacon.runner.warm_up import warm_up
 from beacon.solver import solve
 from beacon.strategies.strategy import make_strategy
 
+BLANKS = 1 << 16  # bytes of white space that may stand for an empty file
+
 
 def solve_for_competition(
     model_file: str, evidence_file: str, path: Path, seed: int, deadline: Deadline, quiet: bool
@@ -47,12 +49,17 @@ def solve_for_competition(
 
 def _evidence(file: str, model: GraphicalModel) -> dict[int, int]:
     """The one query of a file; a file without a word in it observes nothing."""
-    if file in ("", NO_FILE) or (os.path.isfile(file) and not Path(file).read_bytes().strip()):
+    if file in ("", NO_FILE) or (os.path.isfile(file) and _is_blank(Path(file))):
         return {}
     queries = read_queries(model, [file], [], [])
     if len(queries) != 1:
         raise UsageError(f"{file} holds {len(queries)} queries; expected one: `beacon solve` takes several")
     return queries[0]
+
+
+def _is_blank(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return not opened.read(BLANKS).strip()
 
 
 def _searched(
