@@ -42,6 +42,7 @@ from beacon.pipeline.settings import make_settings, read_sections, seed_of
 
 Rng = np.random.Generator
 MOST_SECONDS, MOST_BYTES = 5.0, 1 << 30
+MOST_INSERTED = 2_000_000  # bytes
 SOLVED_SHARE = 0.02  # of the models that can be read
 HUGE = "9" * 400
 WORDS = [
@@ -270,8 +271,9 @@ def _spoilt(rng: Rng, data: bytes) -> bytes:
         return damaged(data, rng)
     word = WORDS[rng.integers(len(WORDS))].encode() + b" \n,"[(k := int(rng.integers(3))) : k + 1]
     at = int(rng.integers(len(data) + 1))
-    most = 0.0 if rng.random() < 0.7 else 3.5 if rng.random() < 0.98 else 6.0
-    return data[:at] + word * int(10 ** rng.uniform(0, most)) + data[at:]
+    most = 0.0 if rng.random() < 0.8 else 3.5 if rng.random() < 0.99 else 6.0
+    copies = min(int(10 ** rng.uniform(0, most)), MOST_INSERTED // len(word))
+    return data[:at] + word * copies + data[at:]
 
 
 def _spoilt_value(rng: Rng, value: Any) -> Any:

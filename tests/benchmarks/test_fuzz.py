@@ -22,7 +22,7 @@ def test_every_input_is_read_or_refused_in_one_line(inputs: fuzz.Inputs) -> None
     assert report["faults"] == []
     assert report["inputs"] == COUNT
     assert set(report["readers"]) == set(inputs.readers)
-    assert min(report["read"], report["refused"]) > 0.1 * COUNT
+    assert min(report["read"], report["refused"]) > 0.02 * COUNT
 
 
 def test_an_input_is_the_same_whatever_ran_before(inputs: fuzz.Inputs) -> None:
