@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 import time
@@ -175,7 +176,9 @@ def test_log_zero_is_what_zeros_count() -> None:
 @pytest.mark.parametrize("log_zero", [-5.0, 0.0, 3.0, -math.inf, math.nan, -1e300])
 def test_log_zero_must_lie_below_all_tables(log_zero: float) -> None:
     model = GraphicalModel.from_tables([2], [((0,), [-math.inf, 0.0]), ((0,), [-2.0, -5.0])])
-    with pytest.raises(ModelError, match=f"and below the lowest log-potential -5; found {log_zero:g}"):
+    with pytest.raises(
+        ModelError, match=re.escape(f"and below the lowest log-potential -5; found {log_zero:g}")
+    ):
         solve(model, log_zero=log_zero)
 
 
