@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import importlib.util
 import json
 import os
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 from beacon import jit
 from beacon.engine.core import CoreState
@@ -189,6 +191,88 @@ def test_a_damaged_list_of_kernels_on_disk_is_made_anew(tmp_path: Path) -> None:
     index.write_bytes(begun[: len(begun) // 2])
     assert cache_hits(path) == 0
     assert cache_hits(path) == 1
+
+
+@compiled_only
+@pytest.mark.parametrize("damage", [0, 40, -1])
+def test_a_damaged_kernel_on_disk_is_compiled_anew(tmp_path: Path, damage: int) -> None:
+    path = tmp_path / "tiny_kernel.py"
+    path.write_text(TINY_KERNEL)
+    assert cache_hits(path) == 0
+    (kernel,) = tmp_path.rglob("*.nbc")
+    data = bytearray(kernel.read_bytes())
+    data[damage] ^= 0xFF
+    kernel.write_bytes(data)
+    assert cache_hits(path) == 0
+    kernel.write_bytes(data[: len(data) // 2])
+    assert cache_hits(path) == 0
+    assert cache_hits(path) == 1
+
+
+@compiled_only
+def test_a_full_disk_costs_the_cache_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    jit._notice.cache_clear()
+    path = tmp_path / "tiny_kernel.py"
+    path.write_text(TINY_KERNEL)
+    monkeypatch.setattr(IndexDataCacheFile, "_save_index", fail)
+    assert cache_hits(path) == 0
+    assert cache_hits(path) == 0
+    (record,) = caplog.records
+    assert "compiled kernels cannot be kept in" in record.getMessage()
+    assert "(No space left on device), and compiling takes" in record.getMessage()
+
+
+WITHOUT_A_CACHE = """
+import logging, os, sys, tempfile
+from numba.core import caching
+caching.CacheImpl._locator_classes = [caching.UserProvidedCacheLocator]  # no other folder can be written
+if sys.argv[2] == "nowhere":
+    tempfile.mkdtemp = lambda **_: (_ for _ in ()).throw(OSError("read-only"))
+sys.path.insert(0, sys.argv[1])
+import tiny_kernel
+print(tiny_kernel.double(21), os.environ.get("NUMBA_CACHE_DIR", "none"))
+"""
+
+
+@compiled_only
+@pytest.mark.parametrize("place", ["temporary", "nowhere"])
+def test_where_no_folder_can_be_written_kernels_are_kept_for_the_run(tmp_path: Path, place: str) -> None:
+    (tmp_path / "tiny_kernel.py").write_text(TINY_KERNEL)
+    environment = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    command = [sys.executable, "-c", WITHOUT_A_CACHE, str(tmp_path), place]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    answer, folder = done.stdout.split()
+    assert answer == "42"
+    assert (folder == "none") == (place == "nowhere")
+    assert not Path(folder).exists()  # cleared up
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("no folder for compiled kernels can be written: they are kept for this run alone")
+
+
+READ_ONLY = """
+import sys
+from numba.core import caching
+def refuse(self):
+    raise OSError("read-only")
+if sys.argv[2] == "read-only":
+    caching._CacheLocator.ensure_cache_path = refuse
+sys.path.insert(0, sys.argv[1])
+import tiny_kernel
+print(tiny_kernel.double(21), sum(tiny_kernel.double.stats.cache_hits.values()))
+"""
+
+
+@compiled_only
+def test_kernels_of_a_read_only_image_are_used(tmp_path: Path) -> None:
+    (tmp_path / "tiny_kernel.py").write_text(TINY_KERNEL)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    assert output_of(READ_ONLY, str(tmp_path), "writable", **cache) == "42 0\n"
+    assert output_of(READ_ONLY, str(tmp_path), "read-only", **cache) == "42 1\n"
 
 
 @compiled_only

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beacon import solver
 from beacon.errors import EvidenceError, ModelError, UsageError
 from beacon.model import families
 from beacon.model.graphical_model import GraphicalModel
@@ -168,13 +173,59 @@ def test_log_zero_is_what_zeros_count() -> None:
     assert (result.log_zero, result.floored_log_score) == (-30.0, -32.0)
 
 
-@pytest.mark.parametrize("log_zero", [-5.0, 0.0, 3.0, -math.inf, math.nan])
+@pytest.mark.parametrize("log_zero", [-5.0, 0.0, 3.0, -math.inf, math.nan, -1e300])
 def test_log_zero_must_lie_below_all_tables(log_zero: float) -> None:
     model = GraphicalModel.from_tables([2], [((0,), [-math.inf, 0.0]), ((0,), [-2.0, -5.0])])
     with pytest.raises(
-        ModelError, match=f"log_zero must be finite and below the lowest log-potential -5; found {log_zero:g}"
+        ModelError, match=re.escape(f"and below the lowest log-potential -5; found {log_zero:g}")
     ):
         solve(model, log_zero=log_zero)
+
+
+def test_log_zero_must_be_a_number() -> None:
+    model = GraphicalModel.from_tables([2], [((0,), [-2.0, -5.0])])
+    with pytest.raises(UsageError, match="log_zero needs a number; found 'x'"):
+        solve(model, log_zero="x")  # type: ignore[arg-type]
+
+
+def test_lost_digits_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    pairs = [((i, i + 1), [0.0, -1.0, -1e12, -2.0]) for i in range(300)]
+    model = GraphicalModel.from_tables([2] * 301, pairs)
+    for seed in (0, 1):
+        solve(model, stop=MaxSteps(10), seed=seed)
+    (record,) = caplog.records
+    text = "add up to 3e+14, so differences below 300 may be lost, and some are 1;"
+    assert text in record.getMessage()
+
+
+def test_ordinary_costs_are_no_reason_to_warn(caplog: pytest.LogCaptureFixture) -> None:
+    pairs = [((i, i + 1), [0.0, -1.0, -1e6, -2.0]) for i in range(300)]
+    solve(GraphicalModel.from_tables([2] * 301, pairs), stop=MaxSteps(10))
+    assert not caplog.records
+
+
+def test_an_event_ends_all_searches_and_keeps_what_they_have() -> None:
+    cancelled = Event()
+    cancelled.set()
+    results = solve_many(GRID, [{}, {0: 1}], strategy="gls+", stop=MaxRuntime(60), cancelled=cancelled)
+    assert [result.stop for result in results] == ["interrupted"] * 2
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_set_up_counts_against_the_time_limit(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = families.ising_grid(20, 20)
+    solve(model, strategy="gls+", stop=MaxSteps(10))
+    resolve = solver.evidence_of_queries
+
+    def slowly(*arguments: Any) -> Any:
+        time.sleep(0.3)
+        return resolve(*arguments)
+
+    monkeypatch.setattr(solver, "evidence_of_queries", slowly)
+    began = time.perf_counter()
+    results = solve_many(model, [{}] * 2, strategy="gls+", stop=MaxRuntime(0.5), threads=threads)
+    assert time.perf_counter() - began < 0.5 * 2 / threads + 0.15
+    assert min(result.seconds for result in results) >= 0.5
 
 
 def test_without_a_stop_the_default_holds() -> None:

@@ -6,6 +6,8 @@ import math
 import numbers
 from typing import Any
 
+MOST = (1 << 63) - 1
+
 
 class BeaconError(Exception):
     """Base of all errors that a user can cause and a user can fix.
@@ -23,6 +25,11 @@ def shown(found: object) -> str:
     """What was found, for the one line of an error: an object whose text is long goes by its type."""
     text = repr(found)
     return text if len(text) <= 80 and "\n" not in text else f"an object of type {type(found).__name__}"
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error, which may have many."""
+    return (str(error).splitlines() or ["no reason given"])[0]
 
 
 class FormatError(BeaconError):
@@ -62,7 +69,7 @@ def check_seed(seed: object) -> None:
 def check_count(name: str, value: Any, low: int, high: int | None = None) -> None:
     """A whole number within bounds."""
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not is_whole or not low <= value or (high is not None and value > high):
+    if not is_whole or not low <= value <= (MOST if high is None else high):
         bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise UsageError(f"{name} must be a whole number {bounds}; found {shown(value)}")
 
@@ -98,5 +105,8 @@ def check_dropout(name: str, value: Any) -> None:
         raise UsageError(f"{name} must be a share, 0 ≤ {name} < 1; found {shown(value)}")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+def _is_number(value: Any) -> bool:
+    """Numbers of hundreds of digits are none: no double holds them."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and -MOST <= value <= MOST
+    return isinstance(value, numbers.Real)

@@ -6,13 +6,21 @@ every array taken out of a state or model, which doubled the time of a step.
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import logging
+import os
+import pickle
+import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba.core import event as numba_event
+from numba.core.caching import IndexDataCacheFile, InTreeCacheLocator, UserProvidedCacheLocator
 
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
@@ -38,8 +46,8 @@ COMPILING = "compiling the search kernels (about a minute, once; they are kept o
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls."""
-    compiled: F = numba.njit(cache=True, **NOT_FOR_C, **OPTIONS)(function)
-    _tie_cache_to_all_sources(compiled)
+    compiled: F = numba.njit(**NOT_FOR_C, **OPTIONS)(function)
+    _keep_on_disk(compiled)
     return compiled
 
 
@@ -55,14 +63,20 @@ def called(function: F) -> F:
     return compiled
 
 
-def _tie_cache_to_all_sources(compiled: Any) -> None:
-    """Recompile when any kernel source changes; numba looks only at the file of the kernel itself."""
-    cache_file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = _stamp_for(Path(compiled.py_func.__code__.co_filename))
-    if hasattr(cache_file, "_load_index"):
-        cache_file._load_index = _or_nothing(cache_file._load_index)
-    _load_lightly(getattr(compiled, "_cache", None))
+def _keep_on_disk(compiled: Any) -> None:
+    """Keep what is compiled; where no folder can be written, use what is there, or a temporary one."""
+    if not hasattr(compiled, "enable_caching"):  # compiling is switched off
+        return
+    try:
+        compiled.enable_caching()
+    except (RuntimeError, OSError):
+        if not (_can_be_read(compiled) or _temporary_folder()):
+            return
+        compiled.enable_caching()
+    cache_file: Any = compiled._cache._cache_file
+    cache_file.__class__ = _CheckedCacheFile
+    cache_file._source_stamp = _stamp_for(Path(compiled.py_func.__code__.co_filename))
+    _load_lightly(compiled._cache)
 
 
 def _load_lightly(cache: Any) -> None:
@@ -83,16 +97,86 @@ def _load_lightly(cache: Any) -> None:
     cache.load_overload = load
 
 
-def _or_nothing(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
-    """A list of kernels on disk; empty if it is damaged, or names classes that have moved since."""
+def _can_be_read(compiled: Any) -> bool:
+    """Is there a folder with this kernel, such as one in an image, though nothing can be written to it?"""
+    source = compiled.py_func.__code__.co_filename
+    locators: list[Any] = [UserProvidedCacheLocator] if numba.config.CACHE_DIR else []  # type: ignore[attr-defined]
+    locators.append(InTreeCacheLocator)
+    for locator in locators:
+        folder = Path(locator(compiled.py_func, source).get_cache_path())
+        if any(folder.glob(f"{Path(source).stem}.{compiled.py_func.__qualname__}-*.nbi")):
+            locator.ensure_cache_path = lambda self: None
+            return True
+    return False
 
-    def load_or_nothing() -> dict[Any, str]:
+
+@cache
+def _temporary_folder() -> str:
+    """A folder for the kernels of this process and its children; empty if there can be none."""
+    _notice("no folder for compiled kernels can be written: they are kept for this run alone")
+    try:
+        folder = tempfile.mkdtemp(prefix="beacon-kernels-")
+    except OSError:
+        return ""
+    atexit.register(_remove, folder, os.getpid())
+    os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = folder  # type: ignore[attr-defined]
+    return folder
+
+
+def _remove(folder: str, owner: int) -> None:
+    """Clear up at the end of the process that made the folder; a fork of it leaves it alone."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _notice(what: str) -> None:
+    """Say something once."""
+    logging.getLogger("beacon").warning(
+        "%s, and compiling takes about a minute; set NUMBA_CACHE_DIR to a folder with some 100 MB", what
+    )
+
+
+class _CheckedCacheFile(IndexDataCacheFile):
+    """Kernels on disk with a digest: damaged ones are compiled anew, and a full disk stops no search.
+
+    A list of kernels may also name classes that have moved since.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep a kernel, if that is possible."""
         try:
-            return load()
+            super().save(key, data)  # type: ignore[no-untyped-call]
+        except OSError as error:
+            _notice(f"compiled kernels cannot be kept in {self._cache_path} ({error.strerror})")
+
+    def load(self, key: Any) -> Any:
+        """A kernel, if there is one."""
+        try:
+            return super().load(key)  # type: ignore[no-untyped-call]
+        except Exception:
+            return None
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            with open(self._index_path, "rb") as file:
+                version = pickle.load(file)
+                stamp, kernels = self._checked(file.read())
         except Exception:
             return {}
+        return kernels if (version, stamp) == (self._version, self._source_stamp) else {}
 
-    return load_or_nothing
+    def _load_data(self, name: str) -> Any:
+        return self._checked(Path(self._cache_path, name).read_bytes())
+
+    def _dump(self, obj: Any) -> bytes:
+        data: bytes = super()._dump(obj)  # type: ignore[no-untyped-call]
+        return hashlib.blake2b(data, digest_size=16).digest() + data
+
+    def _checked(self, data: bytes) -> Any:
+        if hashlib.blake2b(data[16:], digest_size=16).digest() != data[:16]:
+            raise ValueError("damaged")
+        return pickle.loads(data[16:])
 
 
 def _stamp_for(source: Path) -> tuple[float, ...]:

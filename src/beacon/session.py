@@ -92,11 +92,17 @@ class Solver:
         return {self.model.names[i]: self.model.labels[i][value] for i, value in pairs}
 
     def observe(self, variable: str | int, value: str | int) -> None:
-        """Observe a variable, by name or index; an observation that is there already is replaced."""
+        """Observe a variable, by name or index; an observation that is there already is replaced.
+
+        A value that says "not observed" (``"?"``, None) takes it back, as in any evidence.
+        """
         i = resolve_variable(self.model, variable)
         v = resolve_value(self.model, i, value)
         with self._lock:
-            self._observed[i] = v
+            if v is None:
+                self._observed.pop(i, None)
+            else:
+                self._observed[i] = v
 
     def retract(self, variable: str | int) -> None:
         """Take an observation back."""

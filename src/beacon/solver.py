@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from beacon.errors import UsageError, check_seed
@@ -43,6 +44,7 @@ def solve(
     margins: bool = False,
     suppose: Evidence | None = None,
     on_improvement: Listener | None = None,
+    cancelled: Cancelled | None = None,
 ) -> Result:
     """Find the most probable explanation of one query; see :func:`solve_many`.
 
@@ -84,6 +86,7 @@ def solve(
         suppose=suppose,
         threads=1,
         on_improvement=on_improvement,
+        cancelled=cancelled,
     )
     return result
 
@@ -108,6 +111,7 @@ def solve_many(
     threads: int | None = None,
     on_result: Callable[[int, Result], None] | None = None,
     on_improvement: Listener | None = None,
+    cancelled: Cancelled | None = None,
 ) -> ResultList:
     """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
 
@@ -119,7 +123,8 @@ def solve_many(
     a say in moves or restarts, "gls+". A query's result depends on the model, its evidence, its start, the
     guide and the seed, not on its place in the list or the number of threads (as long as the stop counts
     steps, not seconds).
-    ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have.
+    ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have, and
+    so does ``cancelled`` (a ``threading.Event``) once it is set.
     With ``propagate``, values that the evidence implies (through zero potentials) are fixed before.
     With ``prove``, half of the time limit is kept for toulbar2, which has to be installed: it gets what is
     left of a query that ends without a proof.
@@ -131,6 +136,7 @@ def solve_many(
     >>> [result.proof for result in results]
     ['elimination', 'elimination']
     """
+    called = perf_counter()
     resolved = evidence_of_queries(model, evidences)
     check_seed(seed)
     limits, prover = stop_or_default(stop), None
@@ -157,7 +163,7 @@ def solve_many(
         begin=kind_of(start),
     )
 
-    cancelled, results = Cancelled(), dict[int, Result]()
+    cancelled, results = cancelled or Cancelled(), dict[int, Result]()
 
     def finish(k: int, outcome: Outcome) -> Result:
         if prover is not None:
@@ -166,7 +172,13 @@ def solve_many(
         return asked.answered(result, runner, limits)
 
     done = runner.run(
-        queries, [limits], finish, cancelled=cancelled, keeps_all=True, on_improvement=on_improvement
+        queries,
+        [limits],
+        finish,
+        cancelled=cancelled,
+        keeps_all=True,
+        on_improvement=on_improvement,
+        spent_seconds=perf_counter() - called - runner.loading_seconds,
     )
     for k, result in done:
         results[k] = result

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.damage import damaged
 
-from tests.cli.damage import damaged
 from tests.cli.helpers import Outcome, run
 from tests.cli.workshop import KINDS, Kind, copy_of, furnish
 

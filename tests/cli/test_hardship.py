@@ -150,7 +150,7 @@ def test_a_lock_of_a_process_that_died_locks_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["a b", "größe", "-x", "line\nbreak", "semi;colon", "%s{0}", "'quote\"", "💡"]
+    "name", ["a b", "größe", "-x", "line\nbreak", "semi;colon", "%s{0}", "'quote\"", "💡", "\udcff"]
 )
 def test_odd_file_names_are_names_like_any_other(name: str, sprinkler: Path) -> None:
     model = sprinkler.rename(f"./{name}.bif")
@@ -159,7 +159,10 @@ def test_odd_file_names_are_names_like_any_other(name: str, sprinkler: Path) -> 
     assert (outcome.code, outcome.out.count("\n")) == (0, 1)
     assert run("solve", made_file, *QUICK, "-o", f"./{name}.MPE").code == 0
     assert run("check", made_file, "-", f"./{name}.MPE").code == 0
-    assert run("queries", made_file, "-o", f"./{name}.parquet", "--count", 4, "-q").code == 0
+    assert run("queries", made_file, "-o", f"./{name}.parquet", "--count", 20, "-q").code == 0
+    assert run("uai", made_file, "-", "-", "MPE", "--time", 0, "-o", f"./{name}.MPE", "-q").code == 0
+    methods = ("--methods", "greedy", "--steps", 5, "--quiet")
+    assert run("evaluate", made_file, f"./{name}.parquet", "-o", f"./{name}", *methods).code == 0
     outcome = run("info", f"./{name}.missing")
     assert (outcome.code, outcome.error.endswith("no such file or directory")) == (1, True)
 

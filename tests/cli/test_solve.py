@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 from pathlib import Path
 
@@ -239,7 +240,7 @@ def test_propagation_is_on_unless_switched_off(sprinkler: Path) -> None:
         (["--method", "tabu"], 2, "no strategy is called 'tabu'; there are: "),
         (["--penalty-weight", "-1"], 2, "penalty_weight must be a positive number; found -1"),
         (["--method", "greedy", "--penalty-weight", "1"], 2, "belongs to --method auto or gls+"),
-        (["--log-zero", "0"], 1, "log_zero must be finite and below the lowest log-potential"),
+        (["--log-zero", "0"], 1, "log_zero must be at least -1e+15 and below the lowest log-potential"),
         (["--start", "missing.MPE"], 1, "cannot read missing.MPE"),
         (
             ["--start", "start.MPE", "-e", "rain=no"],
@@ -276,6 +277,33 @@ def test_ctrl_c_keeps_the_best_found_so_far(sprinkler: Path) -> None:
     assert (process.returncode, err) == (0, "")
     result = json.loads(out)
     assert (result["stop"], result["log_score"]) == ("interrupted", pytest.approx(WET))
+
+
+@pytest.mark.parametrize("second", [None, signal.SIGTERM, signal.SIGINT])
+def test_sigterm_keeps_the_best_found_so_far_and_a_second_signal_loses_nothing(
+    sprinkler: Path, second: signal.Signals | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(sprinkler.parent)
+    command = ["solve", sprinkler, "-e", "grass=wet", "--time", 100, "--method", "gls+", "-o", "a.MPE"]
+    with start_process(*command) as process:
+        assert process.stderr is not None
+        assert any(NOTE in line for line in process.stderr)
+        process.send_signal(signal.SIGTERM)
+        if second is not None:
+            process.send_signal(second)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "stopped by: interrupted" in out
+    model = read_model(sprinkler)
+    assert model.log_score(read_solution("a.MPE", model)) == pytest.approx(WET)
+
+
+def test_ctrl_c_while_importing_is_no_traceback(sprinkler: Path) -> None:
+    code = "import signal; signal.raise_signal(signal.SIGINT)"
+    (sprinkler.parent / "typer.py").write_text(code)  # what is imported first takes its time
+    paths = os.pathsep.join([str(sprinkler.parent), os.environ.get("PYTHONPATH", "")])
+    outcome = run_process("solve", sprinkler, env={**os.environ, "PYTHONPATH": paths})
+    assert outcome == (130, "", "beacon: interrupted\n")
 
 
 def test_a_published_model_with_published_evidence_is_solved(benchmark_files: Path) -> None:

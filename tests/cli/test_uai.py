@@ -12,7 +12,7 @@ import pytest
 
 from beacon.cli import answer_file, ending
 from beacon.cli.answer_file import AnswerFile, Quality, quality_of, simple_answer
-from beacon.cli.ending import Deadline, interrupted_by_signals, memory_limit
+from beacon.cli.ending import Deadline, interrupted_by_signals, memory_limit, told_by_signals
 from beacon.errors import BeaconError
 from beacon.formats import read_model, read_solution, write_model
 from beacon.model.families import FAMILIES
@@ -148,7 +148,7 @@ def test_a_signal_before_there_is_an_answer_is_no_success(
         "beacon.cli.competition.read_model", lambda path: os.kill(os.getpid(), signal.SIGTERM)
     )
     outcome = run("uai", sprinkler, "-", "nothing", "MPE")
-    assert (outcome.code, outcome.out, outcome.err) == (130, "", "beacon: interrupted\n")
+    assert (outcome.code, outcome.out, outcome.err) == (143, "", "beacon: interrupted\n")
 
 
 def test_a_signal_before_the_search_leaves_a_simple_answer(
@@ -192,6 +192,19 @@ def test_only_the_first_signal_interrupts() -> None:
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
+def test_a_signal_is_told_where_an_answer_is_being_kept_and_stops_that_only_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with interrupted_by_signals(), told_by_signals() as cancelled:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert cancelled.is_set()
+        assert ending.exit_code() == 128 + signal.SIGTERM
+        monkeypatch.setattr(ending, "PATIENCE_SECONDS", 0.0)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_a_disk_that_fills_up_is_one_line_and_keeps_the_last_answer(
     sprinkler: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,8 +241,22 @@ def test_a_simple_answer_heeds_single_variables_and_the_evidence(sprinkler: Path
 
 
 def test_the_deadline_keeps_a_reserve_and_never_is_negative() -> None:
-    assert Deadline(1e6).seconds_left < 1e6 * 0.99
+    deadline = Deadline(1e6)
+    assert deadline.seconds_left < 1e6 - 0.2
+    deadline.reserve(1000.0)
+    assert deadline.seconds_left < 1e6 - 3000  # checked, and written twice
+    deadline.reserve(1e9)
+    assert 0 < deadline.seconds_left <= 1e6 / 2
     assert Deadline(0).seconds_left == 0
+
+
+def test_a_busy_machine_gets_a_larger_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "seconds_since_start", lambda: 3.0)
+    left = []
+    for seconds in (3.0, 1.0):  # of the processor's, in three seconds
+        monkeypatch.setattr(ending, "process_time", lambda seconds=seconds: seconds)
+        left.append(Deadline(100).seconds_left)
+    assert left[0] - left[1] == pytest.approx(2 * ending.LEAVING_SECONDS, abs=0.05)
 
 
 def test_memory_beyond_the_limit_is_refused_and_small_limits_are_not_heeded(

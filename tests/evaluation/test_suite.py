@@ -63,10 +63,26 @@ def test_counts_that_differ_are_named() -> None:
     ("text", "message"),
     [
         ("[[network]\n", "expected a suite in TOML"),
-        ("", r"expected a suite: a title and \[\[network\]\] tables; no \[\[network\]\] in it"),
+        ("title = 'x'\n", r"expected a suite: a title and \[\[network\]\] tables; no \[\[network\]\] in it"),
         ("networks = 1\n[[network]]\nname = 'a'\nfile = 'b'\n", "unknown key 'networks'"),
         ("[[network]]\nname = 'a'\nfil = 'b'\n", "network 1: no key is called 'fil'; did you mean 'file'"),
-        ("[[network]]\nname = 'a'\n", "network 1: expected a file, found None"),
+        ("[[network]]\nname = 'a'\n", "network 1: expected 'file', found nothing"),
+        (
+            "[network]\nname = 'a'\nfile = 'b'\n",
+            r"\[network\] needs two brackets, since there may be several",
+        ),
+        ("network = 3\n", r"expected a suite: a title and \[\[network\]\] tables"),
+        ("network = [3]\n", "network 1: expected an object, found a whole number"),
+        ("[[network]]\nname = 1\nfile = 'b'\n", "network 1: expected text as 'name', found a whole number"),
+        ("[[network]]\nname = 'a'\nfile = 'b'\nsource = 2\n", "expected text as 'source'"),
+        (
+            "[[network]]\nname = 'a'\nfile = 'b'\nvariables = 'x'\n",
+            "a whole number as 'variables', found text",
+        ),
+        ("[[network]]\nname = '../a'\nfile = 'b'\n", r"no slashes, and no dot .*; found '\.\./a'"),
+        ("[[network]]\nname = '/a'\nfile = 'b'\n", "expected a name that can be a file's"),
+        ("[[network]]\nname = '..'\nfile = 'b'\n", "expected a name that can be a file's"),
+        ("[[network]]\nname = ''\nfile = 'b'\n", "expected a name that can be a file's"),
         ("[[network]]\nname='a'\nfile='b'\n[[network]]\nname='a'\nfile='c'\n", "two networks are called 'a'"),
     ],
 )

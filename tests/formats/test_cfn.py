@@ -203,8 +203,8 @@ def test_many_small_functions_cannot_ask_for_a_huge_model(
 ) -> None:
     functions = "big { scope: [a c] defaultcost: 0 costs: [] }" + f"{{ scope: [a c] {costs} }}" * 3
     assert len(tables(functions)) == 4
-    monkeypatch.setattr(tokens, "MAX_UNLISTED_ENTRIES", 20)
-    with pytest.raises(FormatError, match=r"at most 20 table entries beyond those listed .* found 24"):
+    monkeypatch.setattr(tokens, "ENTRY_BYTES", 1 << 26)
+    with pytest.raises(FormatError, match=r"line 1: expected what fits into 1 GiB of memory, found 1\.1"):
         tables(functions)
 
 

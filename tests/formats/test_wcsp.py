@@ -117,8 +117,8 @@ def test_many_small_functions_cannot_ask_for_a_huge_model(
 ) -> None:
     text = f"p 2 50 3 9\n50 50\n{functions}"
     assert read(text).num_entries == 7500
-    monkeypatch.setattr(tokens, "MAX_UNLISTED_ENTRIES", 7000)
-    with pytest.raises(FormatError, match=r"at most 7000 table entries beyond those listed .* found 7.5e"):
+    monkeypatch.setattr(tokens, "ENTRY_BYTES", 1 << 18)
+    with pytest.raises(FormatError, match=r"token .*: expected what fits into 1 GiB of memory, found 1\.\d"):
         read(text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -179,13 +180,49 @@ def test_another_kind_of_json_is_refused(guide: Path) -> None:
 @pytest.mark.parametrize("text", ["{", "", "\udcff"])
 def test_damaged_json_is_refused(guide: Path, text: str) -> None:
     (guide / "guide.json").write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(FormatError, match=r"the guide is damaged \(guide\.json is no JSON\); train it again"):
+    with pytest.raises(
+        FormatError, match=r"guide\.json is no JSON\); train it again|is empty|expected UTF-8"
+    ):
         load_checkpoint(guide, MIXED)
 
 
 def test_a_missing_fact_is_named(guide: Path) -> None:
     edit(guide, lambda facts: facts.pop("history"))
-    with pytest.raises(FormatError, match=r"the guide is damaged \(guide\.json lacks 'history'\)"):
+    with pytest.raises(FormatError, match=r"damaged \(guide\.json: expected 'history', found nothing\)"):
+        load_checkpoint(guide, MIXED)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("tuned", 1, "expected an object as 'tuned', found a whole number"),
+        ("tuned", {"use": []}, "expected an object as 'tuned.use', found a list"),
+        ("tuned", {"strategy": 3}, "expected text as 'tuned.strategy', found a whole number"),
+        ("history", [1], r"expected an object as 'history\[0\]', found a whole number"),
+        ("settings", None, "expected an object as 'settings', found null"),
+        ("fingerprint", 2.5, "expected text as 'fingerprint', found a number"),
+    ],
+)
+def test_facts_of_another_kind_are_named(guide: Path, name: str, value: object, problem: str) -> None:
+    edit(guide, lambda facts: facts.update({name: value}))
+    with pytest.raises(FormatError, match=problem):
+        load_checkpoint(guide, MIXED)
+
+
+def test_weights_that_are_cut_and_signed_again_are_refused(guide: Path) -> None:
+    weights = guide / "guide.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-5])
+    edit(guide, lambda facts: facts.update(weights_sha256=hashlib.sha256(weights.read_bytes()).hexdigest()))
+    with pytest.raises(FormatError, match=r"the guide is damaged \(guide\.safetensors: "):
+        load_checkpoint(guide, MIXED)
+
+
+def test_weights_beyond_the_budget_of_memory_are_not_read(
+    guide: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (guide / "guide.safetensors").open("ab") as file:
+        file.truncate(3 << 30)  # a hole: it takes no room on the disk
+    with pytest.raises(FormatError, match="expected what fits into 1 GiB of memory, found 3"):
         load_checkpoint(guide, MIXED)
 
 

@@ -6,6 +6,8 @@ import bz2
 import gzip
 import lzma
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,10 +79,36 @@ def test_a_damaged_compressed_file_is_refused(tmp_path: Path, compression: str) 
 def test_a_decompression_bomb_is_refused(
     tmp_path: Path, compression: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MAX_TEXT_BYTES", 2 << 20)
-    (tmp_path / "bomb").write_bytes(COMPRESS[compression](b"1 " * (2 << 20)))
-    with pytest.raises(FormatError, match="the text is larger than 2 MiB"):
+    monkeypatch.setenv("BEACON_MEMORY", "0.25")
+    (tmp_path / "bomb").write_bytes(COMPRESS[compression](b"1 " * (4 << 20)))
+    wanted = r"expected what fits into 0\.25 GiB of memory, found 0\.\d; .* set BEACON_MEMORY to more GiB"
+    with pytest.raises(FormatError, match=wanted):
         read_text(tmp_path / "bomb")
+
+
+def test_memory_that_ran_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "text").write_bytes(COMPRESS[".gz"](b"1 2 3"))
+
+    def fail(file: object, path: str) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(files, "_read_capped", fail)
+    with pytest.raises(FormatError, match="there is not enough memory to decompress it"):
+        read_text(tmp_path / "text")
+
+
+def test_what_dead_processes_left_is_swept_by_the_next_write(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    files._sweep.cache_clear()
+    name = files.new_temporary(tmp_path).name
+    left = tmp_path / name.replace(f"-{os.getpid()}-", f"-{dead.pid}-")
+    mine, other = tmp_path / name, tmp_path / ".beacon-elsewhere-1-a.tmp"
+    for path in (left, mine, other):
+        path.write_text("half")
+    files._sweep.cache_clear()
+    write_text(tmp_path / "a", "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([mine.name, other.name, "a"])
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:

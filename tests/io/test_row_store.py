@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from beacon.errors import FormatError
@@ -89,4 +92,38 @@ def test_columns_of_another_version_are_refused(tmp_path: Path) -> None:
     other.add({"name": "a"})
     other.merge()
     with pytest.raises(FormatError, match="the columns are not those of this version; use a new folder"):
+        store_in(tmp_path).rows()
+
+
+def table_of(names: Any, numbers: Any) -> pa.Table:
+    values = pa.ListArray.from_arrays(np.zeros(len(names) + 1, dtype=np.int32), pa.array([], pa.float64()))
+    return pa.table({"name": names, "number": numbers, "values": values}, schema=SCHEMA)
+
+
+def test_empty_cells_are_refused_where_there_must_be_a_value(tmp_path: Path) -> None:
+    pq.write_table(table_of(["a", None], [1, 2]), tmp_path / "rows.parquet")
+    with pytest.raises(FormatError, match="the results are damaged: a cell of 'name' is empty; use a new"):
+        store_in(tmp_path).rows()
+    allowed = RowStore(tmp_path, "rows", SCHEMA, ("number",), optional=("name",))
+    assert [row["name"] for row in allowed.rows()] == ["a", None]
+
+
+def test_columns_that_are_not_needed_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = table_of(["a"], [1])
+    huge = pa.array([[0] * 1_000_000], pa.list_(pa.int64()))
+    pq.write_table(rows.append_column("extra", huge), tmp_path / "rows.parquet")
+    monkeypatch.setenv("BEACON_MEMORY", "0.001")
+    assert [found["name"] for found in store_in(tmp_path).rows()] == ["a"]
+
+
+@pytest.mark.parametrize("kind", ["rows", "text"])
+def test_a_small_file_that_would_become_large_is_refused(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, text = (3_000_000, "a") if kind == "rows" else (3000, "a" * 100_000)
+    table = table_of(pa.repeat(text, count), pa.repeat(1, count))
+    pq.write_table(table, tmp_path / "rows.parquet", compression="zstd")
+    assert (tmp_path / "rows.parquet").stat().st_size < 50_000
+    monkeypatch.setenv("BEACON_MEMORY", "0.1")
+    with pytest.raises(FormatError, match=r"rows\.parquet: expected what fits into 0\.1 GiB of memory"):
         store_in(tmp_path).rows()

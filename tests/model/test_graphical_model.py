@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,7 +93,7 @@ class TestChecks:
         [
             (("a", "a"), (("0",), ("0",)), "variable names must differ; 'a' occurs more than once"),
             (("a",), (("0",), ("0",)), "expected labels for 1 variables, found 2"),
-            (("a",), (("0", "0"),), r"variable 'a': value labels must differ, found \['0', '0'\]"),
+            (("a",), (("0", "0"),), r"variable 'a': value labels must differ; '0' occurs more"),
         ],
     )
     def test_wrong_names_and_labels_are_refused(self, names, labels, message):
@@ -210,3 +212,33 @@ def test_neighbours_share_a_factor():
     model = GraphicalModel.from_tables([2] * 4, [((0, 1, 2), np.zeros(8)), ((2, 3), np.zeros(4))])
     assert model.primal_graph() == [{1, 2}, {0, 2}, {0, 1, 3}, {2}]
     assert model.width_bound == 2
+
+
+@pytest.mark.parametrize(
+    ("sizes", "scope", "problem"),
+    [
+        ([2.5], [0], "domain_sizes must be whole numbers; found 2.5"),
+        (["2"], [0], "domain_sizes must be whole numbers; found '2'"),
+        ([None], [0], r"domain_sizes must be whole numbers; found \[None\]"),
+        ([2], None, "factor 0: its scope must be whole numbers; found None"),
+        ([2], [0.7], "factor 0: its scope must be whole numbers; found 0.7"),
+    ],
+)
+def test_what_is_no_whole_number_is_refused_not_rounded(
+    sizes: list[Any], scope: list[Any], problem: str
+) -> None:
+    with pytest.raises(ModelError, match=problem):
+        GraphicalModel.from_tables(sizes, [(scope, [0.0, 1.0])])
+
+
+def test_numpy_and_whole_floats_are_whole_numbers() -> None:
+    model = GraphicalModel.from_tables(np.array([2.0, 3.0]), [(np.array([1]), np.zeros(3))])  # type: ignore[arg-type]
+    assert model.domain_sizes.tolist() == [2, 3]
+    assert model.factors[0].scope == (1,)
+
+
+def test_many_names_that_are_the_same_are_found_at_once() -> None:
+    began = time.process_time()
+    with pytest.raises(ModelError, match="variable names must differ; 'same' occurs more than once"):
+        GraphicalModel.from_tables([2] * 100_002, [], names=[*map(str, range(100_000)), "same", "same"])
+    assert time.process_time() - began < 5

@@ -209,7 +209,9 @@ def test_mistakes_are_refused() -> None:
         batch_of(threads=0)
     with pytest.raises(EvidenceError, match=r"variable indices are 0\.\.39; found 40"):
         SearchBatch(COLORING, [{40: 0}])
-    with pytest.raises(ModelError, match="log_zero must be finite and below the lowest log-potential"):
+    with pytest.raises(
+        ModelError, match=r"log_zero must be at least -1e\+15 and below the lowest log-potential"
+    ):
         SearchBatch(COLORING, [{}], log_zero=0.0)
     with pytest.raises(UsageError, match="MaxSteps needs a limit of 0 or more; found -1"):
         batch_of().run(-1)

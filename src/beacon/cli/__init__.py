@@ -4,11 +4,23 @@ Verbs import what they need inside their functions (``noqa: PLC0415``): numba, n
 take time to load, and ``beacon --help`` needs none of them.
 """
 
+import signal
+import sys
+
 
 def main() -> None:
     """Run ``beacon`` with the arguments of the process, and leave with its exit code."""
-    from beacon.cli.app import app  # noqa: PLC0415
-    from beacon.cli.console import make_streams_safe  # noqa: PLC0415
+    try:
+        from beacon.cli.app import app  # noqa: PLC0415
+        from beacon.cli.console import make_streams_safe  # noqa: PLC0415
+        from beacon.cli.ending import handle_signals  # noqa: PLC0415
 
-    make_streams_safe()
-    app(prog_name="beacon")
+        handle_signals()
+        make_streams_safe()
+        try:
+            app(prog_name="beacon")
+        finally:
+            handle_signals(signal.SIG_IGN)  # all is said: nothing is left to be stopped
+    except KeyboardInterrupt:
+        print("beacon: interrupted", file=sys.stderr)
+        sys.exit(130)

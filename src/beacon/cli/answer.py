@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from beacon.cli import answer_rows as rows
 from beacon.cli.answer_rows import CHANGED, MOST_LINES, Show
 from beacon.cli.console import ProgressBar, note_if_slow, say, say_json, warn
+from beacon.cli.ending import told_by_signals
 from beacon.io.files import check_named, check_no_input, check_writable
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
@@ -107,16 +109,17 @@ def solve_and_show(
     """Search, show how it goes, and then what was found; ``run`` takes queries."""
     if len(queries) == 1 and not output.quiet:
         warn_if_impossible(model, queries[0])
-    with note_if_slow(LONG_SEARCH, LONG_SECONDS, output.quiet or sys.stderr.isatty()):  # there a bar says so
+    is_quiet = output.quiet or sys.stderr.isatty()  # there a bar says so
+    with note_if_slow(LONG_SEARCH, LONG_SECONDS, is_quiet), told_by_signals() as cancelled:
         if len(queries) == 1:
             limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
-            return solve_one(run, queries[0], output, f"{limit}, Ctrl-C keeps the best")
-        return solve_all(run, queries, output)
+            return solve_one(
+                partial(run, cancelled=cancelled), queries[0], output, f"{limit}, Ctrl-C keeps the best"
+            )
+        return solve_all(partial(run, cancelled=cancelled), queries, output)
 
 
-def solve_one(
-    run: Callable[..., ResultList], query: dict[int, int], output: Output, work: str
-) -> ResultList:
+def solve_one(run: Callable[..., ResultList], query: dict[int, int], output: Output, work: str) -> ResultList:
     """Show how the search goes, then what it found."""
     unobserved = None
     with ProgressBar(work, None, output.quiet) as bar:
@@ -128,18 +131,16 @@ def solve_one(
         if output.show.word == CHANGED and not output.json:
             (unobserved,) = run([{}], on_improvement=show)
     (result,) = results
+    for file in output.files:
+        _write(file, result)
     if output.json:
         say_json(as_json(result, output) | _probabilities(result))
     else:
         say_answer(result, output, unobserved)
-    for file in output.files:
-        _write(file, result)
     return results
 
 
-def solve_all(
-    run: Callable[..., ResultList], queries: list[dict[int, int]], output: Output
-) -> ResultList:
+def solve_all(run: Callable[..., ResultList], queries: list[dict[int, int]], output: Output) -> ResultList:
     """Report each result as it comes."""
     with ProgressBar("queries (Ctrl-C keeps the best)", len(queries), output.quiet) as bar:
         answers = ManyAnswers(bar, output)

@@ -135,8 +135,10 @@ def _misused(error: Any) -> int:
 
 
 def _interrupted() -> int:
+    from beacon.cli.ending import exit_code  # noqa: PLC0415 - rarely needed
+
     note("interrupted")
-    return INTERRUPTED
+    return exit_code()
 
 
 def _abandon_stdout() -> None:

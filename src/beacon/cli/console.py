@@ -33,7 +33,7 @@ def make_streams_safe() -> None:
 
 def command_line() -> str:
     """What was typed, for the record."""
-    return " ".join(["beacon", *sys.argv[1:]])
+    return one_line(" ".join(["beacon", *sys.argv[1:]]))
 
 
 def one_line(text: str) -> str:

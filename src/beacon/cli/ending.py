@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 import os
 import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from time import perf_counter, process_time
+from time import monotonic, perf_counter, process_time
 from typing import Any, NamedTuple, TypeVar
 
 from beacon.cli.console import warn
 from beacon.errors import UsageError
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
-RESERVE_SECONDS, RESERVE_SHARE = 0.2, 0.01
+PATIENCE_SECONDS = 5.0  # that the end of the work may take before one more signal stops that, too
+LEAVING_SECONDS = 0.2  # for the interpreter to close down, and for the shortest wait to look at the clock
+ANSWERS_AT_END = 3  # an answer is checked, and its file may just be being written when a better one comes
+MOST_BUSY = 4.0
 BYTES_PER_GIGABYTE = 10**9
 DEFAULT_SECONDS = 20.0
 LEAST_GIGABYTES = 0.5  # less, and a library that cannot get memory ends the process
@@ -70,13 +74,24 @@ class Deadline:
     """The time that a process may take from its start, with a reserve for writing the answer."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds - min(RESERVE_SECONDS + RESERVE_SHARE * seconds, seconds / 2)
+        self._seconds, self._reserve = seconds, 0.0
         self._began = perf_counter() - seconds_since_start()
+        self.reserve(0.0)
 
     @property
     def seconds_left(self) -> float:
         """Seconds that may be searched from now on."""
-        return max(0.0, self._seconds - (perf_counter() - self._began))
+        return max(0.0, self._seconds - self._reserve - (perf_counter() - self._began))
+
+    def reserve(self, answer_seconds: float) -> None:
+        """Keep back what it takes to check, write and leave; an answer takes as long as measured.
+
+        On a busy machine leaving takes longer: as much as everything so far has taken longer than the time
+        that the processor spent on it.
+        """
+        elapsed = perf_counter() - self._began
+        busy = min(max(elapsed / max(process_time(), 0.01), 1.0), MOST_BUSY)
+        self._reserve = min(LEAVING_SECONDS * busy + ANSWERS_AT_END * answer_seconds, self._seconds / 2)
 
 
 def seconds_since_start() -> float:
@@ -109,24 +124,71 @@ def timed_out_at(deadline: Deadline) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+class _Ending:
+    """Which signal asked the process to end, when, and who is to hear of it instead of being stopped."""
+
+    number = 0
+    since = -math.inf
+    listener: threading.Event | None = None
+
+
+def _end(number: int, frame: Any) -> None:
+    """The first signal ends the work; further ones change nothing while that goes on, for some seconds."""
+    is_first = _Ending.number == 0
+    if not is_first and monotonic() - _Ending.since < PATIENCE_SECONDS:
+        return
+    _Ending.number, _Ending.since = number, monotonic()
+    if is_first and _Ending.listener is not None:
+        _Ending.listener.set()
+    else:
+        raise KeyboardInterrupt
+
+
+def handle_signals(handler: Any = _end) -> list[tuple[int, Any]]:
+    """From now on, signals to end the process become a KeyboardInterrupt; the handlers before."""
+    _Ending.number, _Ending.since = 0, -math.inf
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    return [(number, signal.signal(number, handler)) for number in known]
+
+
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """The first signal to end the process becomes a KeyboardInterrupt; later ones change nothing."""
-    is_ending = False
-
-    def end(number: int, frame: Any) -> None:
-        nonlocal is_ending
-        if not is_ending:
-            is_ending = True
-            raise KeyboardInterrupt
-
-    known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-    before = [signal.signal(number, end) for number in known]
+    """The same for a while."""
+    before = handle_signals()
     try:
         yield
     finally:
-        for number, handler in zip(known, before, strict=True):
+        for number, handler in before:
             signal.signal(number, handler)
+
+
+@contextmanager
+def told_by_signals() -> Iterator[threading.Event]:
+    """In here a signal sets the event and stops nothing: what was found is still shown and written."""
+    event = threading.Event()
+    with _heard_by(event):
+        yield event
+
+
+def stopped_by_signals() -> AbstractContextManager[None]:
+    """The other way round for a part of that: what takes long and leaves nothing worth keeping."""
+    return _heard_by(None)
+
+
+@contextmanager
+def _heard_by(listener: threading.Event | None) -> Iterator[None]:
+    before, _Ending.listener = _Ending.listener, listener
+    try:
+        yield
+    finally:
+        _Ending.listener = before
+
+
+def exit_code() -> int:
+    """What the shell expects of a process that a signal has ended."""
+    return 128 + (_Ending.number or int(signal.SIGINT))
 
 
 @contextmanager

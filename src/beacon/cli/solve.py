@@ -104,4 +104,5 @@ def solve(
     if answers:
         from beacon.formats.answer_table import write_table  # noqa: PLC0415 - most answers are only shown
 
-        write_table(answers, results.to_columns(output.show.variables or results.query_variables, queries.keys))
+        shown = output.show.variables or results.query_variables
+        write_table(answers, results.to_columns(shown, queries.keys))

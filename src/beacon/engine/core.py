@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,10 @@ from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.parts import label_parts
 from beacon.rng import random_below, stream
 
+log = logging.getLogger("beacon.engine")
 MAX_EVENTS = 256
 LEAST_TOLERANCE = 1e-9
+WORTH_A_WARNING = 1e-3  # nats; where less is lost, nobody will miss it
 ROUNDING = 1e-12  # of the largest sum that a search may meet: what errors may add up to between two refreshes
 
 COUNTERS = np.dtype(
@@ -262,6 +265,30 @@ def tolerance_of(model: FlatModel) -> float:
     starts = model.table_starts[:-1][np.diff(model.table_starts) > 0]
     largest_sum = float(np.maximum.reduceat(sizes, starts).sum()) if len(starts) else 0.0
     return max(LEAST_TOLERANCE, ROUNDING * largest_sum)
+
+
+@once_per_model
+def warn_of_lost_digits(model: FlatModel) -> None:
+    """Say it once where differences between log-potentials drown beside much larger ones."""
+    tolerance = tolerance_of(model)
+    least = _least_difference(model) if tolerance > WORTH_A_WARNING else np.inf
+    if least < tolerance:
+        log.warning(
+            "the log-potentials add up to %.3g, so differences below %.3g may be lost, and some are %.3g; "
+            "give costs that stand for 'never' as zeros (-inf), or scale them down",
+            tolerance / ROUNDING,
+            tolerance,
+            least,
+        )
+
+
+def _least_difference(model: FlatModel) -> float:
+    """Between two entries of one table that are neither the same nor zeros."""
+    factors = np.repeat(np.arange(model.num_factors), np.diff(model.table_starts))
+    order = np.lexsort((model.log_table, factors))
+    steps = np.diff(model.log_table[order])
+    is_told = (np.diff(factors[order]) == 0) & (steps > 0) & (model.log_table[order][:-1] != model.log_zero)
+    return float(steps.min(where=is_told, initial=np.inf))
 
 
 @inlined

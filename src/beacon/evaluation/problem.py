@@ -17,8 +17,9 @@ from beacon.evaluation.method import Network
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
-from beacon.io.files import make_folder, parse_toml
+from beacon.io.files import make_folder, parse_toml, read_text
 from beacon.io.settings import closest
+from beacon.io.structure import misfit
 from beacon.model.evidence import Queries
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -27,6 +28,10 @@ from beacon.query.query_set import QuerySet, sample_queries
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
 FORMATS = (".uai", ".lg", ".wcsp", ".cfn", ".bif", ".xmlbif", ".xml", ".erg")
 QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed
+SHAPE = {
+    **dict.fromkeys(("name", "file", "short_name?", "source?", "stands_in_for?"), str),
+    **{"variables?": int, "factors?": int, "published?": dict},
+}
 GUIDE_FACTS = ("kind", "settings", "tuned", "history", "weights_sha256")
 log = logging.getLogger("beacon.evaluation")
 
@@ -74,15 +79,17 @@ class Suite:
 def load_suite(path: str | os.PathLike[str]) -> Suite:
     """Read a suite; a misspelt key is an error that suggests the right one."""
     try:
-        content = parse_toml(Path(path).read_text(encoding="utf-8"))
+        content = parse_toml(read_text(path))
     except ValueError as error:
         raise FormatError(path, "", f"expected a suite in TOML: {error}") from None
     entries = content.pop("network", [])
     title = content.pop("title", "")
-    if content or not entries:
+    if content or not entries or not isinstance(entries, list):
         problem = f"unknown key {next(iter(content))!r}" if content else "no [[network]] in it"
+        if isinstance(entries, dict):
+            problem = "[network] needs two brackets, since there may be several: [[network]]"
         raise FormatError(path, "", f"expected a suite: a title and [[network]] tables; {problem}")
-    networks = tuple(_network(path, place, entry) for place, entry in enumerate(entries, start=1))
+    networks = tuple(_network(path, f"network {k}", entry) for k, entry in enumerate(entries, start=1))
     names = [network.name for network in networks]
     for name in names:
         if names.count(name) > 1:
@@ -90,20 +97,27 @@ def load_suite(path: str | os.PathLike[str]) -> Suite:
     return Suite(networks, str(title))
 
 
-def _network(path: object, place: int, entry: dict[str, Any]) -> SuiteNetwork:
+def _network(path: object, place: str, entry: Any) -> SuiteNetwork:
     known = [spec.name for spec in fields(SuiteNetwork)]
-    for key in entry:
+    for key in entry if isinstance(entry, dict) else ():
         if key not in known:
-            raise FormatError(path, f"network {place}", f"no key is called {key!r}; {closest(key, known)}")
-    for key in ("name", "file"):
-        if not isinstance(entry.get(key), str):
-            raise FormatError(path, f"network {place}", f"expected a {key}, found {entry.get(key)!r}")
+            raise FormatError(path, place, f"no key is called {key!r}; {closest(key, known)}")
+    if problem := misfit(entry, SHAPE):
+        raise FormatError(path, place, problem)
+    if not is_plain_name(entry["name"]):
+        wanted = "expected a name that can be a file's: no slashes, and no dot at its beginning"
+        raise FormatError(path, place, f"{wanted}; found {entry['name']!r}")
     return SuiteNetwork(**entry)
+
+
+def is_plain_name(name: str) -> bool:
+    """Can it be the name of a file in a folder, and of nothing outside of it?"""
+    return name.isprintable() and not set(name) & set("/\\") and name[:1] not in {"", "."}
 
 
 def network_name(file: str | os.PathLike[str]) -> str:
     """A model's name: its file's without the suffixes of the format and of the compression."""
-    name = Path(file).name
+    name = os.fsencode(Path(file).name).decode("utf-8", "backslashreplace")  # it goes into texts
     for suffixes in (SUFFIXES, FORMATS):
         name = next(
             (name.removesuffix(suffix) for suffix in suffixes if suffix and name.endswith(suffix)), name

@@ -66,6 +66,7 @@ _TYPES = {
     "list[int]": pa.list_(pa.int64()),
     "list[float]": pa.list_(pa.float64()),
 }
+OPTIONAL = tuple(field.name for field in fields(Record) if "None" in str(field.type))
 NAMES = [field.name for field in fields(Record)]
 SCHEMA = pa.schema(
     [(field.name, _TYPES[str(field.type).removesuffix(" | None")]) for field in fields(Record)[:-1]]
@@ -75,7 +76,7 @@ SCHEMA = pa.schema(
 
 def record_store(folder: Path | None) -> RowStore:
     """The records of an evaluation's folder, or in memory."""
-    return RowStore(folder, "evaluation", SCHEMA, KEY)
+    return RowStore(folder, "evaluation", SCHEMA, KEY, OPTIONAL)
 
 
 def make_record(

@@ -12,12 +12,37 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.io.files import parse_json, write_bytes
+from beacon.io.files import parse_json, read_text, write_bytes
+from beacon.io.structure import NOTHING, NUMBER, misfit
 
 FILE = "run.json"
 FORMAT = "beacon evaluation"
 VERSION = 1
 FIXED = ("steps", "seconds", "split", "propagate")  # one folder, one kind of measurement
+
+SHAPE = {
+    "settings": {"steps": [NUMBER], "seconds": [NUMBER]},
+    "networks": {
+        ...: {
+            **dict.fromkeys(("short_name?", "stands_in_for?"), (str, NOTHING)),
+            **dict.fromkeys(("variables?", "factors?", "max_domain?", "zero_fraction?", "log_zero?"), NUMBER),
+            "guide?": (dict, NOTHING),
+        }
+    },
+    "methods": {...: dict},
+    "missing": [{"name": str, "source": str}],
+    "sessions": [
+        {
+            **dict.fromkeys(("began", "command", "beacon", "python", "processor"), str),
+            **{"cores": (int, NOTHING), "threads": int, "load": [(int, float, NOTHING)]},
+            **{"methods": [str], "runs": int, "seconds": NUMBER},
+        }
+    ],
+    "pipeline?": {
+        "stages": {...: {"digest": str, "is_complete": bool, "seconds": NUMBER, "summary": str}},
+        **{"sessions": [dict], "configuration?": {...: dict}, "seed?": int, "fingerprint?": str},
+    },
+}
 
 Facts = dict[str, Any]
 
@@ -38,27 +63,19 @@ def new_run(settings: Facts) -> Facts:
 def load_run(folder: Path) -> Facts:
     """Read ``run.json``."""
     path = folder / FILE
-    try:
-        facts = parse_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         raise BeaconError(
             f"{folder} holds no evaluation ({FILE} is missing); make one with `beacon evaluate`"
-        ) from None
-    except (ValueError, OSError) as error:
+        )
+    try:
+        facts = parse_json(read_text(path))
+    except ValueError as error:
         raise FormatError(path, "", f"expected the record of an evaluation ({error})") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT or facts.get("version") != VERSION:
         raise FormatError(path, "", f"expected a {FORMAT} of version {VERSION}")
-    _check_sections(path, facts)
+    if problem := misfit(facts, SHAPE):
+        raise FormatError(path, "", f"the record is damaged: {problem}")
     return facts
-
-
-def _check_sections(path: Path, facts: Facts) -> None:
-    for name, empty in new_run({}).items():
-        if not isinstance(facts.get(name), type(empty)):
-            raise FormatError(path, "", f"the record is damaged: expected its part {name!r}")
-    for name in ("networks", "methods"):
-        if not all(isinstance(entry, dict) for entry in facts[name].values()):
-            raise FormatError(path, "", f"the record is damaged: expected objects in its part {name!r}")
 
 
 def open_run(folder: Path | None, settings: Facts) -> Facts:

@@ -11,7 +11,7 @@ import numpy as np
 from beacon.formats.bayes_tables import distributions, problem_with_parents
 from beacon.formats.bif_tables import DistributionReader, Variable
 from beacon.formats.lexer import QUOTED, Lexer, first_repeated, quoted, unquoted_all
-from beacon.formats.tokens import TableBudget, problem_with_scope, shortened
+from beacon.formats.tokens import problem_with_scope, shortened
 from beacon.model.graphical_model import Factor, GraphicalModel
 
 _PUNCTUATION = "{}()[];"
@@ -69,7 +69,6 @@ class _Reader:
         self._lexer = lexer
         self._variables: dict[str, Variable] = {}
         self._parents: dict[str, list[str]] = {}
-        self._budget = TableBudget()
 
     def read(self) -> GraphicalModel:
         factors = []
@@ -139,7 +138,7 @@ class _Reader:
 
     def _read_distribution(self) -> Factor:
         child, *parents = self._read_header()
-        table = DistributionReader(self._lexer, child, parents).read(self._budget)
+        table = DistributionReader(self._lexer, child, parents).read()
         with np.errstate(divide="ignore"):
             log_table = np.log(table)
         return Factor((*(parent.index for parent in parents), child.index), log_table)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from beacon.formats.bayes_tables import SUM_TOLERANCE, row_that_is_off
 from beacon.formats.lexer import Lexer, unquoted_all
-from beacon.formats.tokens import TableBudget, shortened
+from beacon.formats.tokens import shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class DistributionReader:
         self._rows = _Words()
         self._row_places: dict[int, int] = {}  # token index by configuration of the parents
 
-    def read(self, budget: TableBudget) -> NDArray[np.float64]:
+    def read(self) -> NDArray[np.float64]:
         """The probabilities, shaped (parents …, child)."""
         self._read_entries()
         shape = (*(len(parent.labels) for parent in self._parents), self._num_values)
@@ -56,7 +56,7 @@ class DistributionReader:
             self._check_count(full, num_rows * self._num_values)
         elif "default" not in self._forms and len(self._row_places) < num_rows:
             self._fail_for_missing_row()
-        if problem := budget.problem_with(shape, len(full.words)):
+        if problem := self._lexer.budget.problem_with_table(shape, len(full.words)):
             self._lexer.fail(problem)
         table = self._table_of_rows(num_rows) if full is self._rows else self._full_table(full)
         return table.reshape(shape)

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.formats.lexer import QUOTED, Lexer, first_repeated, is_number, unquoted, unquoted_all
-from beacon.formats.tokens import TableBudget, problem_with_domains, shortened
+from beacon.formats.tokens import shortened
 
 # Commas and colons only separate, so they are no tokens.
 _TOKEN = re.compile(rf'(?:[^\s"{{}}\[\],:#/]++|/(?!/))++|[{{}}\[\]]|{QUOTED}|#[^\n]*|//[^\n]*', re.DOTALL)
+_VALUE_BYTES = 400  # to find a value by its label and by its index
 _SAME_BRACKET = {"{": "[", "}": "]"}  # the format lets either stand for the other
 
 
@@ -67,7 +68,7 @@ class Variables:
             shared[domain] if isinstance(domain, int) else tuple(domain) for domain in domains.values()
         )
         self._name_to_index = {name: index for index, name in enumerate(self.names)}
-        self._value_of: dict[int, dict[str, int]] = {}
+        self._value_of: dict[int, dict[str, int]] = {}  # by the identity of the labels
 
     def index_of(self, word: str) -> int | None:
         """The variable of that name or index, if there is one."""
@@ -82,11 +83,15 @@ class Variables:
 
     def value_of(self, variable: int) -> Mapping[str, int]:
         """A variable's value indices, by label and by index."""
-        if variable not in self._value_of:
-            labels = self.labels[variable]
+        labels = self.labels[variable]
+        if id(labels) not in self._value_of:
             values = {str(value): value for value in range(len(labels))}
-            self._value_of[variable] = values | {label: value for value, label in enumerate(labels)}
-        return self._value_of[variable]
+            self._value_of[id(labels)] = values | {label: value for value, label in enumerate(labels)}
+        return self._value_of[id(labels)]
+
+    def is_listed(self, variable: int) -> bool:
+        """Are its value indices at hand? Variables that have only a number of values share them."""
+        return id(self.labels[variable]) in self._value_of
 
 
 def read_variables(tokens: CfnTokens) -> Variables:
@@ -104,7 +109,8 @@ def read_variables(tokens: CfnTokens) -> Variables:
         if name in domains:
             tokens.fail(f"variable {name!r} is there twice")
         domains[name] = _read_labels(tokens, name) if token == "[" else _size(tokens, name, unquoted(token))
-    if problem := problem_with_domains(d if isinstance(d, int) else len(d) for d in domains.values()):
+    sizes = (domain if isinstance(domain, int) else len(domain) for domain in domains.values())
+    if problem := tokens.budget.problem_with_domains(sizes):
         tokens.fail(problem)
     return Variables(domains)
 
@@ -170,7 +176,6 @@ class TableReader:
         self._tokens = tokens
         self._objective = objective
         self._variables = variables
-        self._budget = TableBudget()
 
     def dense(self, words: list[str], scope: Sequence[int]) -> NDArray[np.float64]:
         """All costs in lexicographic order, the last variable fastest."""
@@ -199,10 +204,13 @@ class TableReader:
 
     def check_size(self, scope: Sequence[int], num_listed: int) -> None:
         """Fail where a table asks for too many entries."""
-        if problem := self._budget.problem_with(self._variables.shape(scope), num_listed):
+        if problem := self._tokens.budget.problem_with_table(self._variables.shape(scope), num_listed):
             self._tokens.fail(problem)
 
     def _values(self, variable: int, words: list[str], places: Sequence[int]) -> NDArray[np.int64]:
+        num_bytes = _VALUE_BYTES * len(self._variables.labels[variable])
+        if not self._variables.is_listed(variable) and (problem := self._tokens.budget.problem(num_bytes)):
+            self._tokens.fail(problem)
         value_of = self._variables.value_of(variable)
         values = [value_of.get(word, -1) for word in words]
         if -1 in values:

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from beacon.formats.bayes_tables import problem_with_parents
-from beacon.formats.tokens import Tokens, problem_with_domains, problem_with_scope
+from beacon.formats.tokens import Tokens, problem_with_scope
 from beacon.model.graphical_model import MAX_TABLE_ENTRIES, Factor, GraphicalModel
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -30,7 +30,7 @@ def read(text: str, path: str) -> GraphicalModel:
     tokens = Tokens(without_comments(text), path)
     count = tokens.next_int("the number of variables")
     sizes = tokens.next_int_list(count, "a domain size", low=1)
-    if problem := problem_with_domains(sizes):
+    if problem := tokens.budget.problem_with_domains(sizes):
         tokens.fail(problem)
     scopes = [_read_scope(tokens, child, count) for child in range(count)]
     parents = {str(scope[-1]): [str(parent) for parent in scope[:-1]] for scope in scopes}

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 from beacon.errors import EvidenceError, FormatError, UsageError
 from beacon.io.files import base_suffix, read_text
+from beacon.io.memory import Budget
 from beacon.model.evidence import is_by_index, resolve_value, resolve_variable
 from beacon.model.graphical_model import GraphicalModel
 
 _DELIMITERS = ",;\t"
+_ROW_BYTES = 320  # the evidence of a query, and its line
 
 
 class _Row(NamedTuple):
@@ -60,6 +62,8 @@ def read_keyed_table(
     if base_suffix(place) == ".parquet":
         return _of_parquet(place, model, keys)
     lines = read_text(path).split("\n")
+    if problem := Budget(sum(map(len, lines))).problem(_ROW_BYTES * len(lines)):
+        raise FormatError(place, "", problem)
     rows = _rows(lines, _delimiter(lines, model), place)
     header = next(rows, _Row(1, []))
     _check_has_keys(keys, header.cells, place)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import FormatError
-from beacon.formats.tokens import shortened
+from beacon.formats.tokens import ModelBudget, shortened
+from beacon.io.memory import WORD_BYTES
 
 # A quoted text; an unfinished one runs to the end of the file, so that cutting stays linear.
 QUOTED = r'"(?:[^"\\]|\\.)*+"?'
@@ -29,6 +30,7 @@ class Lexer:
         self._comments = comments
         found: list[str] = pattern.findall(text)
         self.tokens = [token for token in found if not token.startswith(comments)]
+        self.budget = ModelBudget(len(text) + WORD_BYTES * sum(len(token) > 1 for token in self.tokens))
 
     @property
     def at_end(self) -> bool:

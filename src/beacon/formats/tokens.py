@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import FormatError
+from beacon.io.memory import WORD_BYTES, Budget
 from beacon.model.graphical_model import MAX_SCOPE, MAX_TABLE_ENTRIES, MAX_VALUES
 
 INT64_MAX = (1 << 63) - 1
 _SHOWN = 40  # characters of a wrong token that an error repeats
-MAX_UNLISTED_ENTRIES = 1 << 26
+_CONVERTED_AT_ONCE = 1 << 16
+ENTRY_BYTES = 32  # of a table that the file does not list: as costs, as logs, and while they are made
+VALUE_BYTES = 160  # the label of a value, and while labels are compared
 
 
 class Tokens:
@@ -25,6 +28,7 @@ class Tokens:
         self.position = 0  # index of the next token
         self._text = text
         self._words = text.split()
+        self.budget = ModelBudget(len(text) + WORD_BYTES * len(self._words))
         is_plain = text.isascii() and "_" not in text  # spares a check per token
         self._to_int = int if is_plain else _strict_int
         self._to_float = float if is_plain else _strict_float
@@ -66,7 +70,11 @@ class Tokens:
         """Read ``count`` numbers as an array; inf and nan pass, for the caller to judge."""
         words = self._take(count, expected)
         try:
-            return np.array(list(map(self._to_float, words)), dtype=np.float64)
+            numbers = np.empty(len(words))
+            for first in range(0, len(words), _CONVERTED_AT_ONCE):  # objects of all at once would take much
+                part = slice(first, first + _CONVERTED_AT_ONCE)
+                numbers[part] = list(map(self._to_float, words[part]))
+            return numbers
         except ValueError:
             self._fail_at_unreadable(words, self._to_float, f"{expected}, a number")
 
@@ -144,24 +152,23 @@ def _converts(word: str, convert: Callable[[str], object]) -> bool:
     return True
 
 
-class TableBudget:
-    """Adds up the table entries that a file asks for without listing them."""
+class ModelBudget(Budget):
+    """Adds up what a model takes: its text, and what the text asks for without listing it."""
 
-    def __init__(self) -> None:
-        self._unlisted = 0
+    def problem_with_domains(self, sizes: Iterable[int]) -> str | None:
+        """What is wrong with domains given by their sizes alone, if anything."""
+        listed = list(sizes)
+        total = sum(listed)
+        if total > MAX_VALUES:
+            return f"expected at most {MAX_VALUES} values in all, found {total}"
+        return self.problem(VALUE_BYTES * sum(set(listed)))  # variables of the same size share their labels
 
-    def problem_with(self, shape: Sequence[int], num_listed: int) -> str | None:
+    def problem_with_table(self, shape: Sequence[int], num_listed: int) -> str | None:
         """What is wrong with one more table of that shape and that many listed entries, if anything."""
         size = math.prod(shape)
-        self._unlisted += max(0, size - num_listed)
         if size > MAX_TABLE_ENTRIES:
             return f"expected a table of at most {MAX_TABLE_ENTRIES} entries, found one of {size:.3g}"
-        if self._unlisted > MAX_UNLISTED_ENTRIES:
-            return (
-                f"expected at most {MAX_UNLISTED_ENTRIES} table entries beyond those listed in the file, "
-                f"found {self._unlisted:.3g} so far"
-            )
-        return None
+        return self.problem(ENTRY_BYTES * max(0, size - num_listed))
 
 
 def problem_with_scope(scope: Sequence[object]) -> str | None:
@@ -171,9 +178,3 @@ def problem_with_scope(scope: Sequence[object]) -> str | None:
     if len(set(scope)) != len(scope):
         return f"expected a scope of different variables, found one of them twice: {list(scope)}"
     return None
-
-
-def problem_with_domains(sizes: Iterable[int]) -> str | None:
-    """What is wrong with domains given by their sizes alone, if anything."""
-    total = sum(sizes)
-    return None if total <= MAX_VALUES else f"expected at most {MAX_VALUES} values in all, found {total}"

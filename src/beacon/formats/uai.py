@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError
-from beacon.formats.tokens import Tokens, problem_with_domains, shortened
+from beacon.formats.tokens import Tokens, shortened
 from beacon.model.graphical_model import MAX_SCOPE, MAX_TABLE_ENTRIES, GraphicalModel
 
 _LEAST_TOKENS_PER_FACTOR = 3  # the length of the scope, the size of the table, one entry
@@ -24,7 +24,7 @@ def read(text: str, path: str, *, logs: bool = False) -> GraphicalModel:
     if word.upper() not in ("MARKOV", "BAYES"):
         tokens.fail(f"expected MARKOV or BAYES as the first word, found {shortened(word)!r}")
     domain_sizes = tokens.next_int_list(tokens.next_int("the number of variables"), "a domain size", low=1)
-    if problem := problem_with_domains(domain_sizes):
+    if problem := tokens.budget.problem_with_domains(domain_sizes):
         tokens.fail(problem)
     scopes, table_sizes = _read_scopes(tokens, domain_sizes)
     tables = _read_tables(tokens, table_sizes, logs)

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from beacon.errors import ModelError, UsageError
 from beacon.formats.tokens import (
     INT64_MAX,
-    TableBudget,
     Tokens,
-    problem_with_domains,
     problem_with_scope,
     shortened,
 )
@@ -99,7 +97,6 @@ class _Reader:
         self._sizes: list[int] = []
         self._upper_bound = math.inf
         self._shared: list[tuple[float, NDArray[np.float64]]] = []  # default cost and log table
-        self._budget = TableBudget()
 
     def read(self) -> GraphicalModel:
         num_functions = self._read_header()
@@ -132,7 +129,7 @@ class _Reader:
             if not 1 <= size <= max_size:
                 expected = f"expected a domain size in 1..{max_size}, the largest in the header"
                 tokens.fail(f"variable {variable}: {expected}, found {size}", first + variable)
-        if problem := problem_with_domains(self._sizes):
+        if problem := tokens.budget.problem_with_domains(self._sizes):
             tokens.fail(problem)
 
     def _next_cost(self, expected: str, low: int = 0) -> float:
@@ -174,7 +171,7 @@ class _Reader:
 
     def _checked_shape(self, scope: tuple[int, ...], num_listed: int) -> tuple[int, ...]:
         shape = tuple([self._sizes[i] for i in scope])
-        if problem := self._budget.problem_with(shape, num_listed):
+        if problem := self._tokens.budget.problem_with_table(shape, num_listed):
             self._tokens.fail(problem)
         return shape
 

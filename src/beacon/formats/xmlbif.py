@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from beacon.errors import FormatError, ModelError
 from beacon.formats.bayes_tables import distributions, problem_with_parents, row_that_is_off
 from beacon.formats.lexer import first_repeated, is_number
-from beacon.formats.tokens import problem_with_domains, problem_with_scope, shortened
+from beacon.formats.tokens import ModelBudget, problem_with_scope, shortened
 from beacon.model.graphical_model import MAX_TABLE_ENTRIES, Factor, GraphicalModel
 
 _MOST_NESTED = 32
@@ -121,7 +121,7 @@ class _Reader:
             self._fail(self._root, "expected a BIF with one NETWORK in it")
         for element in networks[0].all("VARIABLE"):
             self._read_variable(element)
-        if problem := problem_with_domains(map(len, self._labels)):
+        if problem := ModelBudget().problem_with_domains(map(len, self._labels)):
             self._fail(networks[0], problem)
         factors = tuple(self._read_definition(element) for element in networks[0].all(*_DEFINITIONS))
         lacking = next((name for name in self._names if name not in self._parents), None)

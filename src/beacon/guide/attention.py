@@ -293,11 +293,25 @@ class AttentionGuide:
     ) -> AttentionGuide:
         """The guide of a folder that has been read."""
         try:
-            network = AttentionNetwork(
-                int(model.domain_sizes.sum()), NetworkSettings(**checkpoint.facts["network"])
-            )
+            settings = NetworkSettings(**checkpoint.facts["network"])
+            _check_sizes(settings, checkpoint.tensors, num_tokens := int(model.domain_sizes.sum()))
+            network = AttentionNetwork(num_tokens, settings)
             network.load_state_dict({name: torch.tensor(a) for name, a in checkpoint.tensors.items()})
         except (KeyError, TypeError, RuntimeError, UsageError) as error:
             reason = str(error).splitlines()[0]
             raise damaged(checkpoint.path, f"its weights do not fit its settings: {reason}") from None
         return cls(model, network, device, checkpoint.own_facts)
+
+
+def _check_sizes(settings: NetworkSettings, tensors: dict[str, NDArray[Any]], num_tokens: int) -> None:
+    """Compare the sizes with the weights, before a network of that size is made."""
+    shapes = {
+        "tokens.weight": (num_tokens, settings.embedding),
+        "project.weight": (settings.width, 2 * settings.embedding),
+    }
+    for name, shape in shapes.items():
+        if tensors[name].shape != shape:
+            raise UsageError(f"expected {name} of shape {shape}, found {tensors[name].shape}")
+    layers = settings.blocks + settings.attention_layers
+    if layers > len(tensors):
+        raise UsageError(f"expected weights of {layers} layers, found {len(tensors)} tensors")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import platform
-import secrets
 import shutil
 import sys
 from collections.abc import Mapping
@@ -18,8 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon import __version__, plugins
-from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError
-from beacon.io.files import TEMPORARY, check_named, check_parent, parse_json, reason, write_text
+from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError, first_line
+from beacon.io.files import (
+    TEMPORARY,
+    check_named,
+    check_parent,
+    new_temporary,
+    parse_json,
+    read_text,
+    reason,
+    write_text,
+)
+from beacon.io.memory import Budget
+from beacon.io.structure import misfit
 from beacon.plugins import installed_names, load_installed
 
 if TYPE_CHECKING:
@@ -31,6 +41,11 @@ VERSION = 1
 WEIGHTS_FILE = "guide.safetensors"
 FACTS_FILE = "guide.json"
 RESERVED = ("format", "version", "kind", "weights_sha256", "versions")
+SHAPE = {
+    **dict.fromkeys(("kind", "fingerprint", "weights_sha256"), str),
+    **{"settings": dict, "history": [dict], "network?": dict},
+    "tuned": {"strategy?": str, "use?": dict},
+}
 DEFAULTS: dict[str, Any] = {"settings": {}, "tuned": {}, "history": []}
 
 AnyPath = str | os.PathLike[str]
@@ -67,7 +82,7 @@ def save_checkpoint(
     check_replaceable(target)
     weights = _weights_bytes(tensors)
     text = _facts_text(kind, weights, facts)
-    temporary = target.with_name(f".{target.name}-{secrets.token_hex(8)}.tmp")
+    temporary = new_temporary(target.parent)
     try:
         temporary.mkdir()
         (temporary / WEIGHTS_FILE).write_bytes(weights)
@@ -220,13 +235,19 @@ def _weights_bytes(tensors: Mapping[str, NDArray[Any]]) -> bytes:
 def _read_weights(folder: Path, digest: object) -> dict[str, NDArray[Any]]:
     from safetensors.numpy import load  # noqa: PLC0415
 
+    path = folder / WEIGHTS_FILE
     try:
-        data = (folder / WEIGHTS_FILE).read_bytes()
+        if problem := Budget().problem(path.stat().st_size):
+            raise FormatError(path, "", problem)
+        data = path.read_bytes()
     except OSError as error:
-        raise BeaconError(f"cannot read {folder / WEIGHTS_FILE}: {reason(error)}") from None
+        raise BeaconError(f"cannot read {path}: {reason(error)}") from None
     if hashlib.sha256(data).hexdigest() != digest:
         raise damaged(folder, f"{WEIGHTS_FILE} is not the one that {FACTS_FILE} was written for")
-    tensors: dict[str, NDArray[Any]] = load(data)
+    try:
+        tensors: dict[str, NDArray[Any]] = load(data)
+    except Exception as error:  # of a class of its own, or whatever numpy raises for a shape that is none
+        raise damaged(folder, f"{WEIGHTS_FILE}: {first_line(error)}") from None
     return tensors
 
 
@@ -247,10 +268,7 @@ def _facts_text(kind: str, weights: bytes, facts: dict[str, Any]) -> str:
 def read_facts(folder: Path) -> dict[str, Any]:
     """What ``guide.json`` says."""
     try:
-        text = (folder / FACTS_FILE).read_text(encoding="utf-8")
-        facts = parse_json(text, finite=False)  # a loss may have been nan
-    except OSError as error:
-        raise BeaconError(f"cannot read {folder / FACTS_FILE}: {reason(error)}") from None
+        facts = parse_json(read_text(folder / FACTS_FILE), finite=False)  # a loss may have been nan
     except ValueError:
         raise damaged(folder, f"{FACTS_FILE} is no JSON") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
@@ -262,9 +280,8 @@ def read_facts(folder: Path) -> dict[str, Any]:
             f"expected a guide of version {VERSION}, found {facts.get('version')!r}; "
             "train it again with `beacon train`, or use the Beacon that made it",
         )
-    missing = {"kind", "fingerprint", "weights_sha256", *DEFAULTS} - set(facts)
-    if missing:
-        raise damaged(folder, f"{FACTS_FILE} lacks {min(missing)!r}")
+    if problem := misfit(facts, SHAPE):
+        raise damaged(folder, f"{FACTS_FILE}: {problem}")
     return facts
 
 

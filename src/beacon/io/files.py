@@ -8,21 +8,24 @@ import json
 import lzma
 import math
 import os
+import platform
 import secrets
+import shutil
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from beacon.errors import BeaconError, FormatError, UsageError
+from beacon.io.memory import Budget
 
-MAX_TEXT_BYTES = 1 << 30  # a larger model file is a mistake or a decompression bomb
 TABLES = (".csv", ".tsv", ".parquet")  # how names of tables end
 TEMPORARY = "beacon-"  # how the names of files begin, after a dot, that are not complete
 _CHUNK_BYTES = 1 << 20
+_OWNER = f"{zlib.crc32(platform.node().encode()):08x}"  # the machine, since process numbers are its own
 TOO_DEEP = "brackets are nested too deeply"
 
 
@@ -147,23 +150,22 @@ def _read_compressed(file: BufferedIOBase, path: str, compression: _Compression)
     try:
         with compression.open(file) as text_file:
             return _read_capped(text_file, path)
-    except (EOFError, OSError, MemoryError, lzma.LZMAError, zlib.error) as error:
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise FormatError(path, "", f"the compressed file is damaged or cut off ({error})") from None
+    except MemoryError:
+        raise FormatError(path, "", "there is not enough memory to decompress it") from None
 
 
 def _read_capped(file: BufferedIOBase, path: str) -> bytes:
     """Read to the end, chunk by chunk, and give up as soon as it cannot be a model."""
-    chunks, size = [], 0
+    chunks, budget = [], Budget()
     while chunk := file.read(_CHUNK_BYTES):
-        size += len(chunk)
         if b"\0" in chunk:
             raise FormatError(path, "", "expected a text file, found binary data")
-        if size > MAX_TEXT_BYTES:
-            raise FormatError(
-                path, "", f"the text is larger than {MAX_TEXT_BYTES >> 20} MiB, the most allowed"
-            )
+        if problem := budget.problem_with_text(chunk):
+            raise FormatError(path, "", problem)
         chunks.append(chunk)
-    if not size:
+    if not chunks:
         raise FormatError(path, "", "the file is empty")
     return b"".join(chunks)
 
@@ -184,14 +186,39 @@ def _write_bytes(path: str, data: bytes) -> None:
         Path(path).write_bytes(data)  # a pipe or a device, such as /dev/stdout, cannot be replaced
         return
     target = os.path.realpath(path)  # a link keeps pointing to its file
-    temporary = os.path.join(os.path.dirname(target), f".{TEMPORARY}{secrets.token_hex(8)}.tmp")
+    temporary = new_temporary(Path(target).parent)
     try:
         with open(temporary, "xb") as file:
             file.write(data)
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def new_temporary(folder: Path) -> Path:
+    """A name for what is not complete; what dead processes have left there is removed first."""
+    _sweep(folder)
+    return folder / f".{TEMPORARY}{_OWNER}-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+
+
+@cache
+def _sweep(folder: Path) -> None:
+    """Remove unfinished files of processes of this machine that are gone, once."""
+    for path in folder.glob(f".{TEMPORARY}{_OWNER}-*.tmp"):
+        process = path.name.split("-")[2]
+        if process.isdigit() and not _is_alive(int(process)):
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # of somebody else
+    return True
 
 
 def parse_json(text: str | bytes, *, finite: bool = True) -> Any:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beacon.errors import BeaconError, FormatError
+from beacon.errors import BeaconError, FormatError, first_line
 from beacon.io.files import parse_json, write_bytes
+from beacon.io.memory import Budget
+
+CELL_BYTES = 4  # a variable of a query: its value, whether it is observed, and copies while they are made
+NUMBERS = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")  # as the format calls them
+TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+VALUE_BYTES = 16  # a value of a column, in the file's own width and in ours
 
 
 class ParquetKind(NamedTuple):
@@ -26,6 +33,8 @@ class ParquetKind(NamedTuple):
     """As in "expected a Parquet file with queries"."""
     command: str
     """What makes such a file."""
+    columns: tuple[str, ...]
+    """What is read; other columns that a file may have are not."""
 
     def damaged(self, path: str) -> FormatError:
         """The error for a file that contradicts itself."""
@@ -52,7 +61,9 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     """A table of anybody's; see :func:`load_table` for those of our own."""
     place = os.fspath(path)
     try:
-        return pq.read_table(place)
+        with opened(place) as file:
+            names = file.schema_arrow.names
+            return read_columns(file, place, names, CELL_BYTES * file.metadata.num_rows * len(names))
     except FileNotFoundError:
         raise BeaconError(f"cannot read {place}: no such file") from None
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -67,25 +78,14 @@ def has_kind(kind: ParquetKind, path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def first_line(error: Exception) -> str:
-    """The first line of an error, which may have many."""
-    return (str(error).splitlines() or ["no reason given"])[0]
-
-
-def load_table(
-    kind: ParquetKind, path: str | os.PathLike[str], max_values: int
-) -> tuple[dict[str, Any], pa.Table]:
-    """The facts and the table; an error if the file is none of this kind, or damaged.
-
-    ``max_values`` bounds rows times variables, before any row is read.
-    """
+def load_table(kind: ParquetKind, path: str | os.PathLike[str]) -> tuple[dict[str, Any], pa.Table]:
+    """The facts and the table; an error if the file is none of this kind, or damaged."""
     place = os.fspath(path)
     try:
-        with pq.ParquetFile(place, page_checksum_verification=True) as file:
+        with opened(place) as file:
             facts = _facts(kind, place, file)
-            if file.metadata.num_rows * facts["num_variables"] > max_values:
-                raise kind.damaged(place)
-            return facts, file.read()
+            cells = file.metadata.num_rows * facts["num_variables"]
+            return facts, read_columns(file, place, kind.columns, CELL_BYTES * cells)
     except FileNotFoundError:
         raise BeaconError(f"cannot read {place}: no such file") from None
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -93,8 +93,59 @@ def load_table(
         raise FormatError(place, "", f"{wanted} ({first_line(error)})") from None
 
 
+@contextmanager
+def opened(path: str) -> Iterator[pq.ParquetFile]:
+    """A file of any name; texts are read as a list of different ones, and where each stands."""
+    with open(path, "rb") as source:
+        names = [field.name for field in pq.read_schema(source) if field.type in TEXTS]
+        source.seek(0)
+        yield pq.ParquetFile(source, page_checksum_verification=True, read_dictionary=names)
+
+
+def read_columns(
+    file: pq.ParquetFile,
+    path: str,
+    columns: Sequence[str],
+    num_bytes: int = 0,
+    value_bytes: int = VALUE_BYTES,
+) -> pa.Table:
+    """Some columns of a table, if they fit into the budget of memory.
+
+    What they take is told by the file's own list of its contents, before any of them is read: each value
+    ``value_bytes``, and ``num_bytes`` on top. A few bytes may stand for a long text in every row: only the
+    different ones are read before all of them are taken.
+    """
+    budget = Budget(num_bytes)
+    groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
+    for chunk in (group.column(k) for group in groups for k in range(group.num_columns)):
+        name, *inner = chunk.path_in_schema.split(".")
+        if name in columns:
+            if chunk.physical_type not in (NUMBERS if inner else (*NUMBERS, "BYTE_ARRAY")):
+                raise ValueError(f"column {name!r} holds {chunk.physical_type.lower()}")
+            _check_fits(path, budget, chunk.total_uncompressed_size + value_bytes * chunk.num_values)
+    table = file.read([name for name in columns if name in file.schema_arrow.names])
+    for name in table.column_names:
+        if pa.types.is_dictionary(table[name].type):
+            parts = table[name].chunks
+            longest = max(
+                (len(text) for part in parts for text in part.dictionary.to_pylist() if text), default=0
+            )
+            _check_fits(path, budget, longest * len(table))
+    types = [
+        field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in table.schema
+    ]
+    return table.cast(pa.schema(list(zip(table.column_names, types, strict=True))))
+
+
+def _check_fits(path: str, budget: Budget, num_bytes: int) -> None:
+    if problem := budget.problem(num_bytes):
+        raise FormatError(path, "", problem)
+
+
 def _facts(kind: ParquetKind, path: str, file: pq.ParquetFile) -> dict[str, Any]:
     text = (file.schema_arrow.metadata or {}).get(kind.key)
+    if text is not None and (problem := Budget().problem_with_text(text)):
+        raise FormatError(path, "", problem)
     if text is None:
         raise FormatError(path, "", f"expected a {kind.name}, found another kind of Parquet file")
     try:

@@ -6,20 +6,21 @@ A row that is there twice (killed between merging and clearing up) counts once.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Container, Sequence
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from beacon.errors import FormatError
-from beacon.io.parquet_file import first_line, write_table
+from beacon.errors import FormatError, first_line
+from beacon.io.parquet_file import opened, read_columns, write_table
 from beacon.io.parts import PartsFolder
 
 FLUSH_SECONDS = 2.0  # a kill loses at most the work of this time, and the queries that are being searched
 PARTS_FOLDER = "parts"
+ROW_VALUE_BYTES = 64  # a value of a row as an object, and in its column
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
@@ -28,10 +29,18 @@ Key = tuple[Any, ...]
 class RowStore:
     """One kind of rows: ``NAME.parquet`` and ``parts/NAME-*.parquet`` in a folder; without one, in memory."""
 
-    def __init__(self, folder: Path | None, name: str, schema: pa.Schema, key: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        name: str,
+        schema: pa.Schema,
+        key: tuple[str, ...],
+        optional: tuple[str, ...] = (),
+    ) -> None:
+        """``optional`` are the columns whose cells may be empty."""
         self._file = None if folder is None else folder / f"{name}.parquet"
         self._parts = None if folder is None else PartsFolder(folder / PARTS_FOLDER, name)
-        self._schema, self._key = schema, key
+        self._schema, self._key, self._optional = schema, key, optional
         self._waiting: list[Row] = []
         self._flushed = monotonic()
 
@@ -45,7 +54,7 @@ class RowStore:
 
     def keys(self) -> set[Key]:
         """The keys of all rows."""
-        tables = [_read(path, self._schema, list(self._key)) for path in self._files()]
+        tables = [_read(path, self._schema, self._optional, self._key) for path in self._files()]
         written = {key for table in tables for key in zip(*table.to_pydict().values(), strict=True)}
         return written | {self._key_of(row) for row in self._waiting}
 
@@ -65,7 +74,7 @@ class RowStore:
 
     def rows(self) -> list[Row]:
         """All rows, sorted by key."""
-        tables = [_read(path, self._schema) for path in self._files()]
+        tables = [_read(path, self._schema, self._optional) for path in self._files()]
         every = [row for table in tables for row in table.to_pylist()] + self._waiting
         found = {self._key_of(row): row for row in every}
         return [found[key] for key in sorted(found)]
@@ -88,11 +97,24 @@ class RowStore:
         return [*([self._file] if self._file.exists() else []), *self._parts.files()]
 
 
-def _read(path: Path, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
+def _read(path: Path, schema: pa.Schema, optional: Container[str], columns: Sequence[str] = ()) -> pa.Table:
+    wanted = pa.schema([schema.field(name) for name in columns or schema.names])
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            if not file.schema_arrow.equals(schema):
-                raise FormatError(path, "", "the columns are not those of this version; use a new folder")
-            return file.read(columns)
+        with opened(str(path)) as file:
+            table = read_columns(file, str(path), wanted.names, value_bytes=ROW_VALUE_BYTES)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise FormatError(path, "", f"expected results in Parquet ({first_line(error)})") from None
+    if not table.schema.equals(wanted):
+        raise FormatError(path, "", "the columns are not those of this version; use a new folder")
+    for name in wanted.names:
+        if name not in optional and _has_empty_cell(table[name]):
+            raise FormatError(
+                path, "", f"the results are damaged: a cell of {name!r} is empty; use a new folder"
+            )
+    return table
+
+
+def _has_empty_cell(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_list(column.type):
+        return bool(column.null_count) or any(part.flatten().null_count for part in column.chunks)
+    return bool(column.null_count)

@@ -17,7 +17,7 @@ from itertools import pairwise
 from textwrap import dedent
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from beacon.errors import UsageError
+from beacon.errors import MOST, UsageError, shown
 from beacon.io.files import parse_toml
 
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
@@ -142,7 +142,7 @@ def converted(what: str, kind: Any, value: Any) -> Any:
     if get_origin(kind) is tuple:
         return _sequence(what, get_args(kind), value)
     if not _fits(kind, value):
-        raise UsageError(f"{what} must be {KINDS[kind]}; found {value!r}")
+        raise UsageError(f"{what} must be {KINDS[kind]}; found {shown(value)}")
     return kind(value)
 
 
@@ -161,4 +161,6 @@ def _sequence(what: str, kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
 def _fits(kind: Any, value: Any) -> bool:
     if kind is bool or isinstance(value, bool):
         return kind is bool and isinstance(value, bool)
+    if isinstance(value, int) and abs(value) > MOST:
+        return False
     return isinstance(value, int | float) if kind is float else isinstance(value, kind)

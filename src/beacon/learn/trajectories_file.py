@@ -15,10 +15,10 @@ from beacon.io.parquet_file import ParquetKind, load_table, save_table
 from beacon.learn.trajectories import Trajectories
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet
-from beacon.query.sampling import MAX_SAMPLED_VALUES
 
 METADATA_KEY = b"beacon_trajectories"
-TRAJECTORIES = ParquetKind(METADATA_KEY, 1, "set of trajectories", "trajectories", "beacon collect")
+COLUMNS = ("reference", "score", "zeros", "source", "starts", "flip_variables", "flip_values")
+TRAJECTORIES = ParquetKind(METADATA_KEY, 1, "set of trajectories", "trajectories", "beacon collect", COLUMNS)
 
 
 def save_trajectories(trajectories: Trajectories, path: str | os.PathLike[str]) -> None:
@@ -47,7 +47,7 @@ def load_trajectories(
 ) -> Trajectories:
     """Read and check everything that a damaged or foreign file could get wrong."""
     place = os.fspath(path)
-    facts, table = load_table(TRAJECTORIES, place, MAX_SAMPLED_VALUES)
+    facts, table = load_table(TRAJECTORIES, place)
     try:
         trajectories = _trajectories(facts, table)
     except (ValueError, TypeError, KeyError, pa.ArrowException):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import ModelError
+from beacon.errors import ModelError, check_is_number
 from beacon.model.graphical_model import GraphicalModel
 
 DEFAULT_LOG_ZERO = -100.0
@@ -82,6 +82,8 @@ _COMPILED = weakref.WeakKeyDictionary()
 
 def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatModel:
     """Flatten a model, once; ``log_zero`` defaults to :func:`default_log_zero`."""
+    if log_zero is not None:
+        check_is_number("log_zero", log_zero)
     compiled = _COMPILED.setdefault(model, {})
     if log_zero not in compiled:
         compiled[log_zero] = _flatten(model, log_zero)
@@ -156,9 +158,10 @@ def _hard_zero(log_table: NDArray[np.float64], table_starts: NDArray[np.int32], 
 
 def _checked_floor(log_zero: float, log_table: NDArray[np.float64]) -> float:
     lowest = log_table.min(where=np.isfinite(log_table), initial=0.0)
-    if not -np.inf < log_zero < lowest:
+    if not -MAX_LOG_POTENTIAL <= log_zero < lowest:
         raise ModelError(
-            f"log_zero must be finite and below the lowest log-potential {lowest:g}; found {log_zero:g}"
+            f"log_zero must be at least {-MAX_LOG_POTENTIAL:g} and below the lowest log-potential "
+            f"{lowest:g}; found {log_zero:g}"
         )
     return float(log_zero)
 

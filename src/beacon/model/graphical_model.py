@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.errors import EvidenceError, ModelError
+from beacon.errors import EvidenceError, ModelError, shown
 
 MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
 MAX_SCOPE = 32  # axes that every numpy can give an array
@@ -114,7 +115,7 @@ class GraphicalModel:
         labels: Sequence[Sequence[str]] | None = None,
     ) -> GraphicalModel:
         """Build a model from (scope, log table) pairs; a table may be flat, last variable fastest."""
-        sizes = [int(size) for size in domain_sizes]
+        sizes = list(_whole("domain_sizes", domain_sizes))
         if sum(sizes) > MAX_VALUES:
             raise ModelError(f"the variables may have at most {MAX_VALUES} values in all, found {sum(sizes)}")
         shared = {size: tuple(map(str, range(size))) for size in set(sizes)}
@@ -311,10 +312,26 @@ def _frozen(array: NDArray) -> NDArray:  # type: ignore[type-arg]
     return array
 
 
+def _whole(what: str, numbers: Iterable[int]) -> tuple[int, ...]:
+    """The same as Python's integers; what is none is refused, not rounded."""
+    try:
+        given = tuple(numbers)
+        whole = tuple(map(int, given))
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"{what} must be whole numbers; found {shown(numbers)}") from None
+    if whole != given:
+        wrong = next(number for number, i in zip(given, whole, strict=True) if number != i)
+        raise ModelError(f"{what} must be whole numbers; found {shown(wrong)}")
+    return whole
+
+
 def _shaped_factor(index: int, scope: Sequence[int], table: ArrayLike, sizes: list[int]) -> Factor:
     """Shape a flat or shaped log table after its scope."""
-    variables = tuple(map(int, scope))
-    values = np.array(table, dtype=np.float64)
+    variables = _whole(f"factor {index}: its scope", scope)
+    try:
+        values = np.array(table, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"factor {index}: expected a table of numbers, found {shown(table)}") from None
     if variables and not (min(variables) >= 0 and max(variables) < len(sizes)):
         return Factor(variables, values)  # the model's own check says what is wrong
     shape = tuple([sizes[i] for i in variables])
@@ -333,14 +350,22 @@ def _shaped_factor(index: int, scope: Sequence[int], table: ArrayLike, sizes: li
 def _check_variables(names: tuple[str, ...], labels: tuple[tuple[str, ...], ...]) -> None:
     if len(names) != len(labels):
         raise ModelError(f"expected labels for {len(names)} variables, found {len(labels)}")
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise ModelError(f"variable names must be texts; found {shown(wrong[0])}")
     if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = _twice(names)
         raise ModelError(f"variable names must differ; {twice!r} occurs more than once")
     for name, values in zip(names, labels, strict=True):
         if not values:
             raise ModelError(f"variable {name!r} needs at least one value, found none")
         if len(set(values)) != len(values):
-            raise ModelError(f"variable {name!r}: value labels must differ, found {list(values)}")
+            raise ModelError(
+                f"variable {name!r}: value labels must differ; {_twice(values)!r} occurs more than once"
+            )
+
+
+def _twice(words: Sequence[str]) -> str:
+    return Counter(words).most_common(1)[0][0]
 
 
 def _check_factor(index: int, factor: Factor, sizes: tuple[int, ...]) -> None:

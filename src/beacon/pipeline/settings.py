@@ -6,12 +6,11 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beacon.errors import FormatError, UsageError, check_count, check_seed
 from beacon.evaluation.settings import EvaluateSettings
-from beacon.io.files import parse_toml
+from beacon.io.files import parse_toml, read_text
 from beacon.io.settings import Setting, check_known, closest, converted, default_of, guessed, settings_of
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
@@ -117,7 +116,7 @@ def read_sections(path: str | os.PathLike[str]) -> Sections:
     """The sections of a TOML file; the section "" has the keys outside of any: the seed."""
     place = os.fspath(path)
     try:
-        content = parse_toml(Path(path).read_text(encoding="utf-8"))
+        content = parse_toml(read_text(path))
     except ValueError as error:
         raise FormatError(place, "", f"expected settings in TOML: {error}") from None
     sections: Sections = {}

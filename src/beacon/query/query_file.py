@@ -14,10 +14,11 @@ from beacon.errors import BeaconError
 from beacon.io.parquet_file import ParquetKind, has_kind, load_table, save_table
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import SPLITS, QuerySet, QuerySettings
-from beacon.query.sampling import MAX_SAMPLED_VALUES, GibbsSettings
+from beacon.query.sampling import GibbsSettings
 
 METADATA_KEY = b"beacon_queries"
-QUERIES = ParquetKind(METADATA_KEY, 1, "query set", "queries", "beacon queries")
+COLUMNS = ("split", "evidence", "sample")
+QUERIES = ParquetKind(METADATA_KEY, 1, "query set", "queries", "beacon queries", COLUMNS)
 
 
 def save_queries(queries: QuerySet, path: str | os.PathLike[str]) -> None:
@@ -46,7 +47,7 @@ def is_query_set(path: str | os.PathLike[str]) -> bool:
 def load_queries(path: str | os.PathLike[str], model: GraphicalModel | None) -> QuerySet:
     """Read and check everything that a damaged or foreign file could get wrong."""
     place = os.fspath(path)
-    queries = _query_set(place, *load_table(QUERIES, place, MAX_SAMPLED_VALUES))
+    queries = _query_set(place, *load_table(QUERIES, place))
     if model is not None:
         queries.check_model(model)
         if (queries.samples >= model.domain_sizes).any():

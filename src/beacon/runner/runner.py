@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.engine.core import warn_of_lost_digits
 from beacon.errors import check_count
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -101,11 +103,13 @@ class Runner:
         self.guide: Guide | None = guide if is_asked else None
         self.use: GuideUse | None = use if is_asked else None
         self.flat = compile_model(model, log_zero) if flat is None else flat
+        warn_of_lost_digits(self.flat)
         self.strategy = make_strategy(strategy).fitted(self.flat)
         self.pool = Pool(threads)
         self.begin = begin
         self.batch_size = batch_size or _batch_size(model)
         self.knows = propagate and bool(getattr(self.strategy, "exact", False))
+        began = perf_counter()
         if self.knows:
             warm_up_exact()  # what a search needs is loaded when one is needed
         else:
@@ -116,6 +120,8 @@ class Runner:
             warm_up_scoring()
             if self.use.guidance.is_heeded:
                 warm_up_guided(self.strategy.name)
+        self.loading_seconds = perf_counter() - began
+        """What it took to load or compile kernels: no query is charged for it."""
 
     def run(
         self,
@@ -126,13 +132,16 @@ class Runner:
         cancelled: Cancelled | None = None,
         keeps_all: bool = False,
         on_improvement: Listener | None = None,
+        spent_seconds: float = 0.0,
     ) -> Iterator[tuple[int, T]]:
         """Search every query until one stop after the other; yield each outcome as it comes, in any order.
 
         Ctrl-C cancels all searches. With ``keeps_all`` their outcomes still come, else it goes on to the
-        caller.
+        caller. What was spent before is shared by the queries, such that all together end in time.
         """
-        job = _Job(self, queries, stops, finish, cancelled or Cancelled(), keeps_all, on_improvement)
+        rounds = max(1, math.ceil(len(queries) / self.pool.threads))
+        cancelled, spent = cancelled or Cancelled(), spent_seconds / rounds
+        job = _Job(self, queries, stops, finish, cancelled, keeps_all, on_improvement, spent)
         if self.guide is None or self.use is None:
             return job.each_alone()
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
@@ -248,18 +257,24 @@ class _Job(Generic[T]):
     cancelled: Cancelled
     keeps_all: bool
     on_improvement: Listener | None
+    spent_seconds: float
 
     def each_alone(self) -> Iterator[tuple[int, T]]:
         """Each search by itself, as many at once as there are threads."""
         runner, first = self.runner, self._know_the_only_one()
         if first is not None and first.best is not None:
-            yield 0, self.finish(0, runner.outcome(self.queries[0], self.stops, knowledge=first))
+            spent = self.spent_seconds
+            outcome = runner.outcome(self.queries[0], self.stops, knowledge=first, spent_seconds=spent)
+            yield 0, self.finish(0, outcome)
             return
 
         def work(k: int) -> T:
             query, is_over = self.queries[k], self.cancelled.is_set()
             knowledge = None if first is None or is_over else runner.know(query, self.stops, so_far=first)
-            return self.finish(k, runner.outcome(query, self.stops, knowledge=knowledge, **self._options))
+            outcome = runner.outcome(
+                query, self.stops, knowledge=knowledge, spent_seconds=self.spent_seconds, **self._options
+            )
+            return self.finish(k, outcome)
 
         yield from self._in_threads(work, len(self.queries))
 
@@ -345,7 +360,7 @@ class _Job(Generic[T]):
                 query,
                 self.stops,
                 scores=scores,
-                spent_seconds=scored.seconds,
+                spent_seconds=self.spent_seconds + scored.seconds,
                 knowledge=open_queries[numbers[k]],
                 **self._options,
             )
@@ -375,6 +390,8 @@ class _Job(Generic[T]):
             threads=runner.pool.threads,
             yielding_start=queries[0].yields,
         )
+        for search in batch.batch.searches:
+            search.charge(self.spent_seconds)
         try:
             for stop in self.stops:
                 if not self.cancelled.is_set():  # else the rest stay where they begin

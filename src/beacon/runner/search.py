@@ -45,7 +45,7 @@ class Trace:
     steps: NDArray[np.int64]
     seconds: NDArray[np.float64]
     scores: NDArray[np.float64]
-    """Floored log scores."""
+    """Floored log scores. One that is lower than the one before has fewer zero factors, which count first."""
     zero_factors: NDArray[np.int64]
     bound_seconds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     """When each upper bound became known; empty where there was none."""

@@ -80,7 +80,7 @@ def MaxSteps(steps: int) -> Stop:  # noqa: N802 - reads as the name of a criteri
 
 
 def MaxRuntime(seconds: float) -> Stop:  # noqa: N802
-    """Stop after so many seconds of wall-clock time.
+    """Stop after so many seconds of wall-clock time, counted from the call; loading kernels is left out.
 
     >>> import beacon
     >>> beacon.MaxRuntime(0.5).seconds
