@@ -16,7 +16,7 @@ LONG = ("design", "exactness", "extending", "strategies")  # pages with tables o
 PAGES = [path for path in sorted(DOCS.glob("*.md")) if path.stem not in (*REFERENCE, *LONG, "style")]
 MAX_WORDS, MAX_ROWS = 8_000, 8
 STUDY = re.compile(r"\]\(\.\./research/([\w-]+\.md)[^)]*\)")
-NOT_PROSE = re.compile(r"```.*?```|`[^`\n]*`|^    .*$|^\|.*$|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
+NOT_PROSE = re.compile(r"```[\s\S]*?```|`[^`\n]*`|^(?:    |\|).*$|\]\([^)]*\)", re.MULTILINE)
 FIGURE = re.compile(r"(?<![\w.,^-])\d[\d,]*(?:\.\d+)?(?![\w.]*\w)")
 
 
