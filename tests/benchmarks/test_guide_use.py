@@ -46,7 +46,8 @@ def shown_means(unit: str, heading: str, scale: float) -> Means:
 
 
 @pytest.mark.parametrize(
-    ("unit", "heading", "scale", "count"), [("step", "By steps", 1, 7 * 7 * 6), ("second", "By time", 1e-3, 280)]
+    ("unit", "heading", "scale", "count"),
+    [("step", "By steps", 1, 7 * 7 * 6), ("second", "By time", 1e-3, 280)],
 )
 def test_the_means_are_those_of_the_file(unit: str, heading: str, scale: float, count: int) -> None:
     stored, shown = stored_means(), shown_means(unit, heading, scale)
