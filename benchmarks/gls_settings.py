@@ -1,4 +1,4 @@
-"""What the settings of GLS+ are worth: the tables of docs/gls.md, made again.
+"""What the settings of GLS+ are worth: the tables of research/gls-settings.md, made again.
 
 Every variant changes one thing of the default and searches the same queries, on one thread. Prints Markdown:
 what propagation leaves to the search; for each budget the mean best floored score of the first variant and

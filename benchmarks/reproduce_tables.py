@@ -1,9 +1,9 @@
-"""The tables of docs/reproduction.md and docs/training.md, made from results/ alone.
+"""The tables of the reproduction and of its training, made from results/ alone.
 
     python benchmarks/reproduce_tables.py
 
-rewrites what stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` on these pages, and draws
-the λ curves and heatmaps of wins into docs/images. ``results/guided`` holds two files of every job of
+rewrites what stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` on PAGES, and draws the
+λ curves and heatmaps of wins into research/images. ``results/guided`` holds two files of every job of
 ``benchmarks/reproduce.py``: JOB.parquet (scores by method, query and steps) and JOB.json (how they were
 made); ``results/single_steps.json`` the time of a guided step of one query alone.
 """
@@ -27,7 +27,8 @@ from beacon.evaluation.metrics import bootstrap_interval, improvements, win_perc
 from beacon.evaluation.problem import load_suite
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("docs/reproduction.md", "docs/training.md")
+PAGES = ("docs/reproduction.md", "research/reproduction.md", "research/training.md")
+IMAGES = ROOT / "research" / "images"
 STEPS = (500, 1000, 2000, 4000)
 STRATEGIES = {"greedy": "Greedy", "gls+": "GLS+"}
 KINDS = {"own": "own chains", "shared": "one chain", "exact": "ancestral"}
@@ -342,8 +343,8 @@ def main() -> None:
         path = ROOT / page
         path.write_text(updated(path.read_text(encoding="utf-8"), made), encoding="utf-8")
     found = load_results(args.results)
-    draw_weights(found, ROOT / "docs" / "images")
-    draw_wins(found, ROOT / "docs" / "images")
+    draw_weights(found, IMAGES)
+    draw_wins(found, IMAGES)
 
 
 if __name__ == "__main__":

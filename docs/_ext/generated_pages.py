@@ -18,9 +18,8 @@ GROUPS = {
     "Errors": ("beacon.errors",),
 }
 LINK = re.compile(r"\]\(([\w-]+)\.md\)")
-OUTSIDE = re.compile(
-    r"\[([^\]]+)\]\(\.\./\w+\.md\)"
-)  # pages of the repository that are not part of this book
+OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./([\w/-]+\.md)[^)]*\)")
+"""Links to pages of the repository that are not part of this book."""
 EXAMPLE = re.compile(r"(Example: )? +beacon ")  # of help texts
 MARKUP = re.compile(r"\[/?\w[\w ]*\]")  # rich's own, in help texts
 
@@ -119,7 +118,7 @@ def _complete(app: Any, page: str, source: list[str]) -> None:
         source[0] += options_page()
     elif page == "index":
         source[0] += "\n" + menu(source[0])
-    source[0] = OUTSIDE.sub(r"\1", source[0])
+    source[0] = OUTSIDE.sub(r"\1 (`\2`)", source[0])
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -1,0 +1,77 @@
+"""Pages for users stay short, and their figures are those of the studies that they name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+DOCS = ROOT / "docs"
+REFERENCE = ("api", "command-line", "formats", "options", "python")
+LONG = ("design", "exactness", "extending", "strategies", "style")
+PAGES = [path for path in sorted(DOCS.glob("*.md")) if path.stem not in (*REFERENCE, *LONG)]
+MAX_WORDS, MAX_ROWS = 900, 8
+STUDY = re.compile(r"\]\(\.\./research/([\w-]+\.md)[^)]*\)")
+NOT_PROSE = re.compile(r"```[\s\S]*?```|`[^`\n]*`|^(?:    |\|).*$|\]\([^)]*\)", re.MULTILINE)
+FIGURE = re.compile(r"(?<![\w.,^-])\d[\d,]*(?:\.\d+)?(?![\w.]*\w)")
+
+
+def sections_with_studies() -> Iterator[tuple[str, str, set[str]]]:
+    """(page, section, names of the studies to which the section links)."""
+    for page in PAGES:
+        for section in page.read_text(encoding="utf-8").split("\n## "):
+            if studies := set(STUDY.findall(section)) - {"README.md"}:
+                yield page.name, section, studies
+
+
+def figures_of(text: str) -> set[str]:
+    """The numbers of a text, without the commas of thousands."""
+    return {figure.replace(",", "") for figure in FIGURE.findall(text)}
+
+
+def is_said(figure: str, found: set[str]) -> bool:
+    """Has a study this figure? A figure with decimals may be a rounded one."""
+    decimals = len(figure.partition(".")[2])
+    return figure in found or (decimals > 0 and any(f"{float(one):.{decimals}f}" == figure for one in found))
+
+
+@pytest.mark.parametrize(
+    ("section", "studies"),
+    [
+        pytest.param(section, studies, id=f"{page}: {section.splitlines()[0].strip('# ')}")
+        for page, section, studies in sections_with_studies()
+    ],
+)
+def test_the_figures_of_a_section_are_those_of_its_studies(section: str, studies: set[str]) -> None:
+    texts = [(ROOT / "research" / name).read_text(encoding="utf-8") for name in studies]
+    found = set.union(*(figures_of(text) for text in texts))
+    quoted = figures_of(NOT_PROSE.sub("", section))
+    assert sorted(figure for figure in quoted if not is_said(figure, found)) == []
+
+
+def test_a_figure_may_be_rounded_but_not_changed() -> None:
+    assert figures_of("0.544 µs of BN_30, 1,000 steps, λ = 0.5, +3.5 %") == {"0.544", "1000", "0.5", "3.5"}
+    assert is_said("0.5", {"0.544"})
+    assert is_said("17", {"17"})
+    assert not is_said("0.6", {"0.544"})
+    assert not is_said("17", {"17.2"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_pages_and_their_tables_are_short(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert len(text.split()) <= MAX_WORDS
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert all(table.count("\n") - 2 <= MAX_ROWS for table in tables)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "research").glob("*.md")), ids=lambda path: path.name)
+def test_a_study_is_dated_and_listed(page: Path) -> None:
+    if page.name == "README.md":
+        return
+    assert re.search(r"^\*\d+ \w+ 20\d\d", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert f"]({page.name})" in (ROOT / "research" / "README.md").read_text(encoding="utf-8")
