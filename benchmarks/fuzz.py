@@ -152,7 +152,7 @@ class Inputs:
         walks.save(self.folder / "trajectories.parquet")
         beacon.evaluate(self.model, queries, methods=["greedy"], steps=[5]).save(self.folder / "evaluation")
         beacon.train(self.model, queries, "fast", walks, epochs=1).save(self.folder / "fast.guide")
-        FrequencyGuide(self.model, np.full(16, 0.5)).save(self.folder / "frequency.guide")
+        FrequencyGuide(self.model, np.full(int(self.model.domain_sizes.sum()), 0.5)).save(self.folder / "frequency.guide")
         try:
             guide = beacon.train(self.model, queries, "small", walks, epochs=1, device="cpu")
         except beacon.BeaconError:  # without torch
@@ -213,7 +213,7 @@ class Inputs:
         return lambda: repr(beacon.Evaluation.load(folder)) + str(_means(beacon.Evaluation.load(folder)))
 
     def _guide(self, rng: Rng) -> Callable[[], Any]:
-        guides = sorted(self.folder.glob("*.guide"))
+        guides = sorted(path for path in self.folder.glob("*.guide") if path.stem != "input")
         source = guides[rng.integers(len(guides))]
         folder = _copied(source, self.folder / "input.guide")
         weights = folder / "guide.safetensors"
