@@ -305,7 +305,7 @@ def _sign(folder: Path) -> None:
         facts = json.loads((folder / "guide.json").read_text())
         facts["weights_sha256"] = hashlib.sha256((folder / "guide.safetensors").read_bytes()).hexdigest()
         (folder / "guide.json").write_text(json.dumps(facts))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return
 
 
