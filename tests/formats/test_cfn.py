@@ -204,7 +204,7 @@ def test_many_small_functions_cannot_ask_for_a_huge_model(
     functions = "big { scope: [a c] defaultcost: 0 costs: [] }" + f"{{ scope: [a c] {costs} }}" * 3
     assert len(tables(functions)) == 4
     monkeypatch.setattr(tokens, "ENTRY_BYTES", 1 << 26)
-    with pytest.raises(FormatError, match=r"line 1: expected what fits into 1 GiB of memory, found 1\.1"):
+    with pytest.raises(FormatError, match=r"line 2: expected what fits into 1 GiB of memory, found 1\.1"):
         tables(functions)
 
 
