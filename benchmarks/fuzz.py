@@ -152,7 +152,9 @@ class Inputs:
         walks.save(self.folder / "trajectories.parquet")
         beacon.evaluate(self.model, queries, methods=["greedy"], steps=[5]).save(self.folder / "evaluation")
         beacon.train(self.model, queries, "fast", walks, epochs=1).save(self.folder / "fast.guide")
-        FrequencyGuide(self.model, np.full(int(self.model.domain_sizes.sum()), 0.5)).save(self.folder / "frequency.guide")
+        FrequencyGuide(self.model, np.full(int(self.model.domain_sizes.sum()), 0.5)).save(
+            self.folder / "frequency.guide"
+        )
         try:
             guide = beacon.train(self.model, queries, "small", walks, epochs=1, device="cpu")
         except beacon.BeaconError:  # without torch

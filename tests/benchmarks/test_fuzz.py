@@ -8,7 +8,7 @@ from pathlib import Path
 import fuzz
 import pytest
 
-COUNT = int(os.environ.get("BEACON_FUZZ_INPUTS", "3000"))
+COUNT = int(os.environ.get("BEACON_FUZZ_INPUTS", "2000"))
 SEED = int(os.environ.get("BEACON_FUZZ_SEED", "1"))
 
 
