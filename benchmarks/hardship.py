@@ -116,9 +116,10 @@ def undisturbed(folder: Path, command: str) -> tuple[float, dict[str, str]]:
     return perf_counter() - began, contents(folder)
 
 
-def kills(folder: Path, count: int, rng: random.Random, until: float) -> dict[str, Any]:
+def kills(folder: Path, count: int, rng: random.Random, minutes: float) -> dict[str, Any]:
     """Kill, resume and compare."""
     whole = {name: undisturbed(folder, command) for name, command in COMMANDS.items()}
+    until = perf_counter() + 60 * minutes
     done, differing, leftovers = Counter[str](), list[str](), 0
     while sum(done.values()) < count and perf_counter() < until:
         name = min(COMMANDS, key=lambda name: (done[name], name))
@@ -144,9 +145,10 @@ def kills(folder: Path, count: int, rng: random.Random, until: float) -> dict[st
     return {"kills": dict(done), "differing": differing, "leftovers": leftovers}
 
 
-def signals(folder: Path, count: int, rng: random.Random, until: float) -> dict[str, Any]:
+def signals(folder: Path, count: int, rng: random.Random, minutes: float) -> dict[str, Any]:
     """Send signals, and look at what is left."""
     times = {name: undisturbed(folder, command)[0] for name, command in SIGNALLED.items()}
+    until = perf_counter() + 60 * minutes
     model = beacon.read_model(folder / "m.uai")
     sent, codes, faults = Counter[str](), dict[str, Counter[str]](), list[str]()
     while sum(sent.values()) < count and perf_counter() < until:
@@ -204,10 +206,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/hardship.json"))
     chosen = parser.parse_args()
-    until, rng = perf_counter() + 60 * chosen.minutes, random.Random(chosen.seed)
+    rng = random.Random(chosen.seed)
     with tempfile.TemporaryDirectory() as place:
         prepare(Path(place))
-        found = (kills if chosen.what == "kills" else signals)(Path(place), chosen.count, rng, until)
+        found = (kills if chosen.what == "kills" else signals)(Path(place), chosen.count, rng, chosen.minutes)
     report = json.loads(chosen.out.read_text()) if chosen.out.exists() else {}
     chosen.out.write_text(
         json.dumps({**report, chosen.what: {"seed": chosen.seed, **found}}, indent=1) + "\n"
