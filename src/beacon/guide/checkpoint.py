@@ -282,6 +282,8 @@ def read_facts(folder: Path) -> dict[str, Any]:
         )
     if problem := misfit(facts, SHAPE):
         raise damaged(folder, f"{FACTS_FILE}: {problem}")
+    if not facts["fingerprint"].isalnum():
+        raise damaged(folder, f"{FACTS_FILE}: {facts['fingerprint']!r} is no fingerprint")
     return facts
 
 

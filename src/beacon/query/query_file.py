@@ -68,7 +68,15 @@ def _query_set(path: str, facts: dict[str, Any], table: pa.Table) -> QuerySet:
             ),
             seed=int(facts["seed"]),
         )
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, BeaconError, pa.ArrowException):
+    except (
+        ArithmeticError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        BeaconError,
+        pa.ArrowException,
+    ):
         raise QUERIES.damaged(path) from None
 
 

@@ -246,5 +246,5 @@ def _are_numbers(values: object, length: int) -> bool:
     return (
         isinstance(values, Sequence)
         and len(values) == length
-        and all(isinstance(value, int | float) and math.isfinite(value) for value in values)
+        and all(isinstance(value, int | float) and 0 <= value <= 1 for value in values)
     )
