@@ -155,6 +155,7 @@ def _facts(kind: ParquetKind, path: str, file: pq.ParquetFile) -> dict[str, Any]
         raise kind.damaged(path) from None
     if version != kind.version:
         raise FormatError(path, "", f"expected a {kind.name} of version {kind.version}, found {version!r}")
-    if num_variables < 0 or num_variables != facts["num_variables"]:
+    is_named = str(facts.get("fingerprint")).isalnum()
+    if num_variables < 0 or num_variables != facts["num_variables"] or not is_named:
         raise kind.damaged(path)
     return facts
