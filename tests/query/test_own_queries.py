@@ -47,6 +47,12 @@ def _json(name: str, value: Any, folder: Path) -> dict[int, int]:
     return QuerySet.load(folder / "t.json", MODEL).evidence(0)
 
 
+def _solver(name: str, value: Any, _: Path) -> dict[int, int]:
+    solver = beacon.Solver(MODEL)
+    solver.observe(name, value)
+    return resolve_evidence(MODEL, dict(solver.observed))
+
+
 DOORS: dict[str, Door] = {
     "mapping": lambda name, value, _: resolve_evidence(MODEL, {name: value}),
     "row": lambda name, value, _: resolve_evidence(MODEL, pd.Series({name: value})),
@@ -58,6 +64,7 @@ DOORS: dict[str, Door] = {
     "json": _json,
     "command line": lambda name, value, _: parse_evidence_items([f"{name}={value}"], MODEL),
     "query set": lambda name, value, _: QuerySet.from_evidence([{name: value}], MODEL).evidence(0),
+    "solver": _solver,
     "solve": lambda name, value, _: beacon.solve(MODEL, {name: value}).evidence,
 }
 NONE = "not observed"
