@@ -127,7 +127,7 @@ def test_none_is_not_observed(door: str, tmp_path: Path) -> None:
 
 def test_uai_files_hold_indices(tmp_path: Path) -> None:
     (tmp_path / "a.evid").write_text("2 0 1 2 0\n")
-    assert read_evidence(tmp_path / "a.evid", MODEL) == [resolve_evidence(MODEL, {"0": "1", 2: 0})]
+    assert read_evidence(tmp_path / "a.evid", MODEL) == [resolve_evidence(MODEL, [("0", "1"), (2, 0)])]
 
 
 def test_a_refusal_says_what_both_readings_would_be() -> None:
