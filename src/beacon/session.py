@@ -14,6 +14,7 @@ from beacon.errors import EvidenceError, check_seed
 from beacon.model.evidence import (
     Evidence,
     check_is_model,
+    is_by_index,
     resolve_evidence,
     resolve_value,
     resolve_variable,
@@ -97,7 +98,7 @@ class Solver:
         A value that says "not observed" (``"?"``, None) takes it back, as in any evidence.
         """
         i = resolve_variable(self.model, variable)
-        v = resolve_value(self.model, i, value)
+        v = resolve_value(self.model, i, value, by_index=is_by_index(self.model, variable))
         with self._lock:
             if v is None:
                 self._observed.pop(i, None)

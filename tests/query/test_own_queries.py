@@ -47,6 +47,12 @@ def _json(name: str, value: Any, folder: Path) -> dict[int, int]:
     return QuerySet.load(folder / "t.json", MODEL).evidence(0)
 
 
+def _solver(name: str, value: Any, _: Path) -> dict[int, int]:
+    solver = beacon.Solver(MODEL)
+    solver.observe(name, value)
+    return resolve_evidence(MODEL, dict(solver.observed))
+
+
 DOORS: dict[str, Door] = {
     "mapping": lambda name, value, _: resolve_evidence(MODEL, {name: value}),
     "row": lambda name, value, _: resolve_evidence(MODEL, pd.Series({name: value})),
@@ -58,6 +64,7 @@ DOORS: dict[str, Door] = {
     "json": _json,
     "command line": lambda name, value, _: parse_evidence_items([f"{name}={value}"], MODEL),
     "query set": lambda name, value, _: QuerySet.from_evidence([{name: value}], MODEL).evidence(0),
+    "solver": _solver,
     "solve": lambda name, value, _: beacon.solve(MODEL, {name: value}).evidence,
 }
 NONE = "not observed"
@@ -120,7 +127,7 @@ def test_none_is_not_observed(door: str, tmp_path: Path) -> None:
 
 def test_uai_files_hold_indices(tmp_path: Path) -> None:
     (tmp_path / "a.evid").write_text("2 0 1 2 0\n")
-    assert read_evidence(tmp_path / "a.evid", MODEL) == [resolve_evidence(MODEL, {"0": "1", 2: 0})]
+    assert read_evidence(tmp_path / "a.evid", MODEL) == [resolve_evidence(MODEL, [("0", "1"), (2, 0)])]
 
 
 def test_a_refusal_says_what_both_readings_would_be() -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from beacon.errors import MissingDependencyError, ModelError
 from beacon.formats.uai import potentials
 from beacon.model.bayes import child_of_factors
+from beacon.model.evidence import check_is_model
 from beacon.model.graphical_model import Factor, GraphicalModel
 
 _MOST_NAMED = 8  # variables that an error lists by name
@@ -51,7 +52,13 @@ def to_pgmpy(model: GraphicalModel) -> Any:
     """Hand a model over to pgmpy: a Bayesian network as such, any other as a Markov network.
 
     A constant has no place in pgmpy: it goes into another factor. :func:`from_pgmpy` takes the model back.
+
+    >>> import beacon
+    >>> beacon.to_pgmpy("a.bif")
+    Traceback (most recent call last):
+    beacon.errors.UsageError: expected a model, found the path 'a.bif'; read it: beacon.read_model('a.bif')
     """
+    check_is_model(model)
     try:
         from pgmpy import models  # noqa: PLC0415  (need not be installed)
         from pgmpy.factors.discrete import DiscreteFactor, TabularCPD  # noqa: PLC0415
