@@ -11,7 +11,7 @@ import beacon
 
 GROUPS = {
     "Models and files": ("beacon.model", "beacon.formats"),
-    "Searching": ("beacon.runner", "beacon.strategies", "beacon.solver"),
+    "Searching": ("beacon.runner", "beacon.strategies", "beacon.solver", "beacon.session"),
     "Queries": ("beacon.query",),
     "Guides and learning": ("beacon.guide", "beacon.learn"),
     "Measuring and drawing": ("beacon.peers", "beacon.evaluation", "beacon.pipeline", "beacon.report"),
