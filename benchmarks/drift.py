@@ -164,7 +164,7 @@ def _guided_states(
 
 def drift_store(folder: Path) -> RowStore:
     """The drift of an evaluation's searches."""
-    return RowStore(folder, "drift", SCHEMA, KEY)
+    return RowStore(folder, "drift", SCHEMA, KEY, optional=("hitting_step",))
 
 
 def best_references(network: str, rows: Iterable[Row]) -> dict[int, Reference]:

@@ -67,12 +67,20 @@ def test_a_default_name_is_no_excuse() -> None:
 
 @pytest.mark.usefixtures("workshop")
 def test_of_many_solutions_none_is_written_over_an_input() -> None:
-    table = Path("patients.1.csv")
+    table = Path("patients.1.MPE")
     table.write_bytes(Path("patients.csv").read_bytes())
-    outcome = run("solve", "sprinkler.bif", "--table", table, "-o", "patients.csv", "--steps", 5)
-    assert (outcome.code, "cannot write patients.1.csv: " in outcome.error) == (2, True)
+    outcome = run("solve", "sprinkler.bif", "--table", table, "-o", "patients.MPE", "--steps", 5)
+    assert (outcome.code, "cannot write patients.1.MPE: " in outcome.error) == (2, True)
     assert table.read_bytes() == Path("patients.csv").read_bytes()
-    assert not Path("patients.0.csv").exists()
+    assert not Path("patients.0.MPE").exists()
+
+
+@pytest.mark.usefixtures("workshop")
+def test_a_table_of_answers_is_not_written_over_the_table_of_queries() -> None:
+    before = Path("patients.csv").read_bytes()
+    outcome = run("solve", "sprinkler.bif", "--table", "patients.csv", "-o", "patients.csv", "--steps", 5)
+    assert (outcome.code, "cannot write patients.csv: " in outcome.error) == (2, True)
+    assert Path("patients.csv").read_bytes() == before
 
 
 @pytest.mark.usefixtures("workshop")

@@ -73,7 +73,8 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
 def has_kind(kind: ParquetKind, path: str | os.PathLike[str]) -> bool:
     """Is this a file of that kind, rather than anybody's table?"""
     try:
-        return kind.key in (pq.read_schema(os.fspath(path)).metadata or {})
+        with open(path, "rb") as source:  # pyarrow itself cannot open every name
+            return kind.key in (pq.read_schema(source).metadata or {})
     except (OSError, ValueError, pa.ArrowException):
         return False
 
