@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -9,6 +10,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = Path(os.environ.get("BEACON_BENCHMARKS", ROOT.parent / "shared" / "benchmarks"))
+
+
+@pytest.fixture(autouse=True)
+def library_logger() -> None:
+    """The logger as a program has it; a command of an earlier test may have changed it."""
+    logger = logging.getLogger("beacon")
+    logger.handlers, logger.propagate = [], True
+    logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")

@@ -120,7 +120,9 @@ BIGGER = {
 
 @pytest.mark.parametrize("name", BIGGER)
 @pytest.mark.parametrize("candidates", CANDIDATES)
-@pytest.mark.parametrize("strategy", [Greedy(), GlsPlus(), GlsPlus(smoothing=0.99, smoothing_interval=5)], ids=IDS)
+@pytest.mark.parametrize(
+    "strategy", [Greedy(), GlsPlus(), GlsPlus(smoothing=0.99, smoothing_interval=5)], ids=IDS
+)
 @pytest.mark.parametrize("levels", [0, 3])
 def test_trees_kept_over_many_steps_select_what_fresh_ones_select(
     name: str, candidates: Candidates, strategy: Strategy, levels: int

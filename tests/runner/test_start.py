@@ -97,7 +97,9 @@ def test_a_start_that_contradicts_the_evidence_is_refused() -> None:
 
 
 def test_another_word_than_random_is_refused() -> None:
-    with pytest.raises(UsageError, match="start must be 'random', 'constructed' or an assignment; found 'zeros'"):
+    with pytest.raises(
+        UsageError, match="start must be 'random', 'constructed' or an assignment; found 'zeros'"
+    ):
         solve(WEATHER, start="zeros")
 
 

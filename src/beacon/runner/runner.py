@@ -6,7 +6,8 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -52,6 +53,7 @@ Finish = Callable[[int, Outcome], T]
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
 MAX_BATCH = 256
+LOOK_SECONDS = 0.1  # between two looks for signals
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,6 +442,20 @@ def num_threads(threads: int | None) -> int:
     return int(threads)
 
 
+def _as_completed(futures: Sequence[Future[T]]) -> Iterator[Future[T]]:
+    """Futures as they complete; between them Python looks for signals now and then.
+
+    Of two signals at a time, both may reach a thread of the pool. Then nothing wakes the main thread, which
+    alone can run their handlers.
+    """
+    left = set(futures)
+    while left:
+        with suppress(TimeoutError):
+            for future in as_completed(left, timeout=LOOK_SECONDS):
+                left.remove(future)
+                yield future
+
+
 class Pool:
     """A number of threads, kept between calls. Kernels release Python's lock, so searches run in parallel."""
 
@@ -451,7 +467,7 @@ class Pool:
         """The outcomes of ``work(0)`` .. ``work(count - 1)``; Ctrl-C and errors cancel all and go on."""
         futures = [self._executor.submit(work, k) for k in range(count)]
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
+            any(future.exception() for future in _as_completed(futures))  # until the first error
         except BaseException:
             cancelled.set()
             wait(futures)
@@ -478,7 +494,7 @@ class Pool:
         waiting = {self._executor.submit(in_turn, k): k for k in range(count)}
         try:
             try:
-                for future in as_completed(list(waiting)):
+                for future in _as_completed(list(waiting)):
                     yield waiting[future], future.result()
                     del waiting[future]  # only now: Ctrl-C may come at any moment
                     turns.release()
