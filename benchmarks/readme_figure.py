@@ -1,109 +1,102 @@
-"""The README's picture and table: guided against unguided search on three published networks.
+"""The README's picture and tables: what is proved, and what a guide adds by steps.
 
-From the figures of a reproduction (benchmarks/reproduce.py, reproduce_tables.py):
+    python benchmarks/readme_figure.py
 
-    python benchmarks/readme_figure.py --scores results/scores.csv --out docs/images/guided.svg
+reads ``results/exact.csv``, ``results/bounds.csv``, ``results/guided`` and ``results/published_gls.parquet``,
+rewrites the tables of README.md between their marks, and draws docs/images/guided.svg.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-NETWORKS = {"BN_30": "BN_30", "rus_20_40_9_3": "rus_20_40_9_3", "le450_5a_3": "le450_5a_3.wcsp"}
-METHODS = {"unguided": "gls+ propagating", "guided": "tuned"}
-COLOURS = {"unguided": "#8a8f98", "guided": "#1a9850"}
-SHOWN = (100, 500, 1000, 4000)
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from reproduce import BUDGETS
+from reproduce_tables import MARKS, ROOT, markdown
 
-Scores = Mapping[tuple[str, str], Mapping[int, float]]
-Rows = list[dict[str, str]]
+PROVED = {
+    "alarm": "a patient's monitors",
+    "Promedas_60": "medical diagnosis",
+    "BN_30": "a Bayesian network of 1,156 variables",
+    "pedigree18": "genetic linkage",
+}
+GRIDS = {"grid40x40.f10": "a grid of 1,600 spins", "grid80x80.f10": "a grid of 6,400 spins"}
+NETWORKS = {"BN_32": "BN_32", "pedigree18": "pedigree18", "rus_20_40_9_3": "rus_20_40_9_3"}
+METHODS = {"GLS+ as published": "published", "Beacon": "gls+", "Beacon, guided": "beacon-gls+"}
+COLOURS = {"GLS+ as published": "#8a8f98", "Beacon": "#4292c6", "Beacon, guided": "#1a9850"}
 
 
-def read_rows(path: Path) -> Rows:
-    """The rows of a table of scores."""
+def rows_of(path: Path) -> dict[str, dict[str, str]]:
+    """The rows of a table by network."""
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return {row["network"]: row for row in csv.DictReader(file)}
 
 
-def scores_by_steps(rows: Rows) -> Scores:
-    """(network, method) -> steps -> mean best score."""
-    scores: dict[tuple[str, str], dict[int, float]] = {}
-    for row in rows:
-        if row["budget_in"] == "step":
-            of_method = scores.setdefault((row["network"], row["method"]), {})
-            of_method[int(float(row["budget"]))] = float(row["mean"])
-    return scores
+def proofs_table(results: Path) -> str:
+    """Networks of all kinds: how many answers are proved, and after what time."""
+    exact, bounds = rows_of(results / "exact.csv"), rows_of(results / "bounds.csv")
+    rows = []
+    for name, kind in PROVED.items():
+        row = exact[name]
+        rows.append([name, kind, f"{row['proved']} of {row['queries']}", f"{float(row['ms']):.2f} ms"])
+    for name, kind in GRIDS.items():
+        row = bounds[name]
+        proved = f"{row['proved']} of {row['queries']}"
+        rows.append([name, kind, proved, f"{float(row['median_seconds_to_proof']):.2f} s"])
+    return markdown(["model", "", "proved optimal", "median time to the proof"], rows)
 
 
-def best_means(rows: Rows) -> dict[str, float]:
-    """network -> the best mean of all methods and budgets, in steps and in seconds."""
-    best: dict[str, float] = {}
-    for row in rows:
-        best[row["network"]] = max(best.get(row["network"], -math.inf), float(row["mean"]))
-    return best
+def mean_scores(results: Path, network: str, method: str) -> NDArray[np.float64]:
+    """[BUDGETS] mean best score of the test queries."""
+    if method == "published":
+        table = pq.read_table(results / "published_gls.parquet", filters=[("network", "=", network)])
+    else:
+        path = results / "guided" / f"{network}.own.0.parquet"
+        table = pq.read_table(path, filters=[("method", "=", method)])
+    steps, scores = (np.array(table[name].to_pylist()) for name in ("steps", "score"))
+    return np.array([scores[steps == budget].mean() for budget in BUDGETS])
 
 
-def table(scores: Scores) -> str:
-    """The README's table, the better of the two in bold where they differ as they are printed."""
-    lines = [f"| network | | {SHOWN[0]} steps | " + " | ".join(f"{steps:,}" for steps in SHOWN[1:]) + " |"]
-    lines.append("|---" * (2 + len(SHOWN)) + "|")
-    for name, network in NETWORKS.items():
-        cells = {label: [_cell(scores[network, m][s]) for s in SHOWN] for label, m in METHODS.items()}
-        for k in range(len(SHOWN)):
-            unguided, guided = (cells[label][k] for label in METHODS)
-            if unguided != guided:
-                better = max(METHODS, key=lambda label: float(cells[label][k].replace(",", "")))
-                cells[better][k] = f"**{cells[better][k]}**"
-        for label, row in cells.items():
-            lines.append(f"| {name if label == 'unguided' else ''} | {label} | {' | '.join(row)} |")
-    return "\n".join(lines)
-
-
-def _cell(score: float) -> str:
-    return f"{score:.0f}" if abs(score) >= 100 else f"{score:.1f}"
-
-
-def draw(scores: Scores, best: Mapping[str, float], out: Path) -> None:
-    """A panel a network: how far below the best of all methods and budgets, over steps."""
+def draw(results: Path, out: Path) -> None:
+    """A panel a network: how far below the best mean of the three, over steps."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     figure = Figure(figsize=(9.6, 2.7), layout="constrained")
     for ax, (name, network) in zip(figure.subplots(1, len(NETWORKS)), NETWORKS.items(), strict=True):
-        for label, method in METHODS.items():
-            _draw_curve(ax, scores[network, method], best[network], label)
-        ax.set(title=name, xlabel="steps", xscale="log")
+        curves = {label: mean_scores(results, network, method) for label, method in METHODS.items()}
+        best = max(curve.max() for curve in curves.values())
+        for label, curve in curves.items():
+            ax.plot(BUDGETS, best - curve, color=COLOURS[label], marker="o", markersize=4, label=label)
+        ax.set(title=name, xlabel="steps")
         ax.set_yscale("symlog", linthresh=1)
         ax.set_ylim(bottom=0)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.2)
-    figure.axes[0].set_ylabel("log score below the best known")
-    figure.axes[0].legend(frameon=False)
+    figure.axes[0].set_ylabel("mean log score below the best")
+    figure.axes[0].legend(frameon=False, fontsize=8)
     figure.savefig(out, facecolor="white", metadata={"Date": None})
 
 
-def _draw_curve(ax: Any, curve: Mapping[int, float], best: float, label: str) -> None:
-    steps = sorted(curve)
-    ax.plot(
-        steps, [best - curve[s] for s in steps], color=COLOURS[label], marker="o", markersize=4, label=label
-    )
+def updated(readme: str, results: Path) -> str:
+    """The README with its table made anew."""
+    return MARKS.sub(lambda mark: f"{mark[1]}\n{proofs_table(results)}\n\n{mark[3]}", readme)
 
 
-def main() -> None:
-    """Print the table and write the picture."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Rewrite the table and the picture."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--scores", type=Path, default=Path("results/scores.csv"))
-    parser.add_argument("--out", type=Path, default=Path("docs/images/guided.svg"))
-    arguments = parser.parse_args()
-    rows = read_rows(arguments.scores)
-    scores = scores_by_steps(rows)
-    print(table(scores))
-    draw(scores, best_means(rows), arguments.out)
+    parser.add_argument("--results", type=Path, default=ROOT / "results")
+    results = parser.parse_args(arguments).results
+    readme = ROOT / "README.md"
+    readme.write_text(updated(readme.read_text(encoding="utf-8"), results), encoding="utf-8")
+    draw(results, ROOT / "docs" / "images" / "guided.svg")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def test_the_first_screen_of_the_readme_says_shows_and_invites() -> None:
     screen = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
     assert len(screen.splitlines()) <= 45
     assert re.search(r"!\[.+\]\(docs/images/\S+\)", screen), "a picture"
-    assert "| guided |" in screen
+    assert "| proved optimal |" in screen
     assert {"make demo", "make test"} <= set(re.findall(r"^make \w+", screen, re.MULTILINE))
 
 

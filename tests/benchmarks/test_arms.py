@@ -1,4 +1,4 @@
-"""The page on strategies quotes the results file of two weights."""
+"""The study of strategies quotes the results file of two weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 
 with (ROOT / "results" / "arms.csv").open(encoding="utf-8") as file:
     ROWS = list(csv.DictReader(file))
-PAGE = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "research" / "strategies.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['network']}-{row['method']}")

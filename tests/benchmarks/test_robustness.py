@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.conftest import ROOT
 
-PAGE = (ROOT / "docs" / "robustness.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "research" / "robustness.md").read_text(encoding="utf-8")
 
 
 def results(name: str) -> Any:

@@ -101,9 +101,10 @@ class GlsPlus(Strategy):
 
 @once_per_model
 def default_penalty_weight(model: FlatModel) -> float:
-    """A typical range of the tables, less where variables have many factors; docs/gls.md has the figures.
+    """A typical range of the tables, less where variables have many factors.
 
-    Where a tenth of the tables or more have zeros, these hard constraints set the scale.
+    Where a tenth of the tables or more have zeros, these hard constraints set the scale. The figures are in
+    research/gls-settings.md.
     """
     sizes = np.diff(model.table_starts)
     starts = model.table_starts[:-1][sizes > 1]
