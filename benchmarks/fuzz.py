@@ -117,6 +117,8 @@ class Inputs:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.model = random_bayes_net(8, seed=1)
+        for strategy in ("greedy", "auto", beacon.Auto(exact=False)):  # compiles before the clock counts
+            beacon.solve(self.model, strategy=strategy, stop=beacon.MaxSteps(5))
         self.texts: dict[str, str] = {"cfn": CFN, "suite": SUITE, "settings": SETTINGS}
         self._make_texts()
         self._make_folders()

@@ -81,7 +81,7 @@ def test_ctrl_c_cancels_and_keeps_all_outcomes_if_asked_to(monkeypatch: pytest.M
     assert sorted(done) == [(k, k) for k in range(4)]
 
 
-def interrupted_at_once(futures: object) -> None:
+def interrupted_at_once(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 

@@ -125,9 +125,7 @@ def test_ctrl_c_in_the_waiting_thread_keeps_all_results(
 
     guide = None if use is None else CountingGuide(GRID)
     solve(GRID, guide=guide, use=use, strategy="gls+", stop=MaxSteps(10))  # kernels are ready
-    monkeypatch.setattr(
-        "beacon.runner.runner.wait" if use is IN_STEP else "beacon.runner.runner.as_completed", interrupted
-    )
+    monkeypatch.setattr("beacon.runner.runner.as_completed", interrupted)
     results = solve_many(GRID, QUERIES, guide=guide, use=use, strategy="gls+", stop=ENDLESS, threads=2)
     assert {result.stop for result in results} == {"interrupted"}
     assert results[0].steps > 0
