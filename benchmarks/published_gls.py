@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from reproduce import BUDGETS, Job, Shop, suite, unguided
+from reproduce_stages import BUDGETS, Job, Shop, suite, unguided
 
 from beacon.query.query_set import sample_queries
 from beacon.strategies.gls import GlsPlus

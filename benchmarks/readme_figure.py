@@ -9,14 +9,14 @@ rewrites the tables of README.md between their marks, and draws docs/images/guid
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from exact_tables import rows_of
 from numpy.typing import NDArray
-from reproduce import BUDGETS
+from reproduce_stages import BUDGETS
 from reproduce_tables import MARKS, ROOT, markdown
 
 PROVED = {
@@ -31,19 +31,15 @@ METHODS = {"GLS+ as published": "published", "Beacon": "gls+", "Beacon, guided":
 COLOURS = {"GLS+ as published": "#8a8f98", "Beacon": "#4292c6", "Beacon, guided": "#1a9850"}
 
 
-def rows_of(path: Path) -> dict[str, dict[str, str]]:
-    """The rows of a table by network."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["network"]: row for row in csv.DictReader(file)}
-
-
 def proofs_table(results: Path) -> str:
     """Networks of all kinds: how many answers are proved, and after what time."""
-    exact, bounds = rows_of(results / "exact.csv"), rows_of(results / "bounds.csv")
+    exact, bounds = (
+        {row["network"]: row for row in rows_of(results / name)} for name in ("exact.csv", "bounds.csv")
+    )
     rows = []
     for name, kind in PROVED.items():
         row = exact[name]
-        rows.append([name, kind, f"{row['proved']} of {row['queries']}", f"{float(row['ms']):.2f} ms"])
+        rows.append([name, kind, f"{row['proved']} of {row['queries']}", f"{float(row['solve_ms']):.2f} ms"])
     for name, kind in GRIDS.items():
         row = bounds[name]
         proved = f"{row['proved']} of {row['queries']}"

@@ -12,8 +12,9 @@ from beacon.errors import UsageError, check_seed
 from beacon.model.evidence import Evidence, Queries, check_is_model, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.asked import Asked
+from beacon.runner.pool import Cancelled
 from beacon.runner.result import Outcome, Result, ResultList, checked_result
-from beacon.runner.runner import Cancelled, Listener, Query, Runner
+from beacon.runner.runner import Listener, Query, Runner
 from beacon.runner.stop import DEFAULT_STOP, Start, Stop, first_assignments, kind_of, stop_or_default
 from beacon.strategies.strategy import Strategy
 
@@ -169,7 +170,7 @@ def solve_many(
         if prover is not None:
             outcome = prover.proved(runner.flat, resolved[k], outcome, cancelled)
         result = checked_result(model, resolved[k], outcome, runner.flat, seed)
-        return asked.answered(result, runner, limits)
+        return asked.answered(result, runner, limits, cancelled)
 
     done = runner.run(
         queries,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from reproduce import BUDGETS, Job
+from reproduce_stages import BUDGETS, Job
 from reproduce_tables import MARKS, PAGES, Result, improvement_table, tables, updated
 
 from tests.conftest import ROOT

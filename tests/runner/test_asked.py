@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -218,3 +220,19 @@ def test_an_impossible_supposition_is_told() -> None:
     assert result.supposed is not None
     assert result.supposed.is_impossible
     assert result.supposed.loss_against(result) == math.inf
+
+
+@pytest.mark.parametrize("is_found", [False, True])
+def test_an_event_ends_what_is_asked_besides_the_answer(is_found: bool) -> None:
+    wanted = {"alternatives": 3, "margins": True, "suppose": {"x_0_0": "1"}}
+    beacon.solve(GRID, stop=beacon.MaxSteps(10), strategy="gls+", **wanted)  # loads the kernels
+    event = threading.Event()
+    threading.Timer(1.0, event.set).start()
+    stop = beacon.MaxRuntime(60.0)
+    if is_found:  # the answer long before the event, so that alternatives are being searched then
+        stop |= beacon.NoImprovement(2000)
+    began = perf_counter()
+    result = beacon.solve(GRID, stop=stop, strategy="gls+", cancelled=event, **wanted)
+    assert perf_counter() - began < 30
+    assert result.zero_factors == 0
+    assert (result.alternatives is not None) == is_found

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from beacon.runner.runner import Cancelled, Pool
+from beacon.runner.pool import Cancelled, Pool
 
 PATIENCE = 20.0  # seconds: what waits longer hangs
 
@@ -75,7 +75,7 @@ def test_who_stops_listening_cancels_the_rest_and_nothing_runs_on() -> None:
 
 
 def test_ctrl_c_cancels_and_keeps_all_outcomes_if_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("beacon.runner.runner.as_completed", interrupted_at_once)
+    monkeypatch.setattr("beacon.runner.pool.as_completed", interrupted_at_once)
     cancelled = Cancelled()
     done = Pool(2).as_done(lambda k: until_cancelled(cancelled, k), 4, cancelled, keeps_all=True)
     assert sorted(done) == [(k, k) for k in range(4)]
@@ -86,7 +86,7 @@ def interrupted_at_once(*_: object, **__: object) -> None:
 
 
 def test_ctrl_c_goes_on_to_the_caller_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("beacon.runner.runner.as_completed", interrupted_at_once)
+    monkeypatch.setattr("beacon.runner.pool.as_completed", interrupted_at_once)
     cancelled = Cancelled()
     with pytest.raises(KeyboardInterrupt):
         list(Pool(2).as_done(lambda k: until_cancelled(cancelled, k), 4, cancelled))

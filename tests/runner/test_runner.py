@@ -14,8 +14,9 @@ from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import StateBatch
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.pool import Cancelled
 from beacon.runner.result import Outcome, Result
-from beacon.runner.runner import Cancelled, Query, Runner
+from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.solver import solve, solve_many
@@ -125,7 +126,7 @@ def test_ctrl_c_in_the_waiting_thread_keeps_all_results(
 
     guide = None if use is None else CountingGuide(GRID)
     solve(GRID, guide=guide, use=use, strategy="gls+", stop=MaxSteps(10))  # kernels are ready
-    monkeypatch.setattr("beacon.runner.runner.as_completed", interrupted)
+    monkeypatch.setattr("beacon.runner.pool.as_completed", interrupted)
     results = solve_many(GRID, QUERIES, guide=guide, use=use, strategy="gls+", stop=ENDLESS, threads=2)
     assert {result.stop for result in results} == {"interrupted"}
     assert results[0].steps > 0

@@ -15,7 +15,7 @@ from beacon.errors import UsageError
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.runner import num_threads
+from beacon.runner.pool import num_threads
 from beacon.runner.search import Search, Trace
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.strategies.gls import GlsPlus

@@ -24,7 +24,7 @@ from beacon.io.files import make_folder
 from beacon.io.folder_lock import folder_lock
 from beacon.io.row_store import RowStore
 from beacon.query.query_set import QuerySet
-from beacon.runner.runner import num_threads
+from beacon.runner.pool import num_threads
 from beacon.runner.stop import random_start
 
 OnRun = Callable[[str], None]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from time import perf_counter
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +26,19 @@ PASSES_PER_LOOK = 4
 STALL = 1e-6  # a fall of the bound by less than this share of it is none
 
 
-def value_bounds(reduced: ReducedQuery, seconds: float = math.inf) -> NDArray[np.float64]:
+def value_bounds(reduced: ReducedQuery, is_over: Callable[[], bool] = lambda: False) -> NDArray[np.float64]:
     """[values] no assignment with this value has a higher score; -inf: there is proof that it is impossible.
 
-    ``reduced`` must be a query of which nothing is eliminated. It takes about this long at most.
+    ``reduced`` must be a query of which nothing is eliminated. Once ``is_over``, it ends soon.
     """
-    ends = perf_counter() + seconds
     nothing = np.zeros(reduced.num_parts, dtype=np.bool_)
     solved = SolvedParts(reduced, nothing, reduced.tables, reduced.steps, 0)
     bounds = np.full(len(reduced.values), math.inf)
     for clusters in _levels(reduced):
         level = Level(solved, clusters)
-        _pass_until(level, ends)
+        _pass_until(level, is_over)
         bounds = np.minimum(bounds, _bounds_of(level, reduced))
-        if perf_counter() > ends:
+        if is_over():
             break
     return bounds
 
@@ -58,12 +56,12 @@ def _levels(reduced: ReducedQuery) -> Iterator[Clusters]:
         yield clusters
 
 
-def _pass_until(level: Level, ends: float) -> None:
+def _pass_until(level: Level, is_over: Callable[[], bool]) -> None:
     """Pass messages until they change little, or the time is over."""
     for _ in range(0, PASSES, PASSES_PER_LOOK):
         before = level.last_value
         level.run(PASSES_PER_LOOK)
-        if not before - level.value() > STALL * max(1.0, abs(before)) or perf_counter() > ends:
+        if not before - level.value() > STALL * max(1.0, abs(before)) or is_over():
             return
 
 

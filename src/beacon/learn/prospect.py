@@ -14,7 +14,8 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from beacon.query.sampling import GibbsSettings
 from beacon.reduce.propagate import with_implied
-from beacon.runner.runner import Query, Runner, num_threads
+from beacon.runner.pool import num_threads
+from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime
 from beacon.strategies.auto import Auto

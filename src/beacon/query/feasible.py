@@ -13,7 +13,7 @@ from beacon.model.evidence import impossible_factor
 from beacon.model.flat import as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import with_implied
-from beacon.runner.runner import Cancelled, Pool
+from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, TargetScore
 from beacon.strategies.gls import GlsPlus

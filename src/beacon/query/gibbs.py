@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.sampling import GibbsSettings
-from beacon.runner.runner import Cancelled, Pool
+from beacon.runner.pool import Cancelled, Pool
 
 
 def run_chains(

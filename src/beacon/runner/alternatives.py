@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.flips import flip_losses
+from beacon.runner.pool import Cancelled
 from beacon.runner.runner import Runner
 from beacon.runner.search import Search
 from beacon.runner.stop import Stop
@@ -88,7 +89,13 @@ class Alternatives(list[Alternative]):
 
 
 def alternatives_of(
-    result: Result, count: int, distance: int, tree: Tree | None, runner: Runner, stop: Stop
+    result: Result,
+    count: int,
+    distance: int,
+    tree: Tree | None,
+    runner: Runner,
+    stop: Stop,
+    cancelled: Cancelled,
 ) -> Alternatives:
     """The ``count`` best assignments that differ pairwise in ``distance`` variables or more.
 
@@ -101,11 +108,9 @@ def alternatives_of(
     if tree is not None:
         found, exact = _exact(tree, result.assignment, count, distance)
     if not exact:
-        found = _Searches(result, runner, stop, count, distance).extended(found)
+        found = _Searches(result, runner, stop, count, distance, cancelled).extended(found)
     made = [_alternative(result, other) for other in found]
-    if (
-        distance == 1
-    ):  # searched ones come as they are found, exact ones in an order that rounding may disturb
+    if distance == 1:  # searched ones come as they are found; rounding may disturb the order of exact ones
         made[1:] = sorted(made[1:], key=lambda one: -one.log_score)
     return Alternatives(made, exact=exact)
 
@@ -168,8 +173,11 @@ def _far_enough(
 class _Searches:
     """Looks for alternatives by forcing values that the ones before do not have, and searching from there."""
 
-    def __init__(self, result: Result, runner: Runner, stop: Stop, count: int, distance: int) -> None:
+    def __init__(
+        self, result: Result, runner: Runner, stop: Stop, count: int, distance: int, cancelled: Cancelled
+    ) -> None:
         self.result, self.runner, self.count, self.distance = result, runner, count, distance
+        self.cancelled = cancelled
         self.strategy = GlsPlus()
         warm_up(self.strategy)
         self.ends = perf_counter() + stop.seconds
@@ -179,7 +187,7 @@ class _Searches:
 
     def extended(self, found: list[Assignment]) -> list[Assignment]:
         """As many as were asked for, unless no more are found."""
-        while len(found) < self.count:
+        while len(found) < self.count and not self.cancelled.is_set():
             another = self._another(found, self._deadline(self.count - len(found)))
             if another is None:
                 break
@@ -201,7 +209,8 @@ class _Searches:
         return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
     def _may_go_on(self, tried: int, deadline: float) -> bool:
-        return perf_counter() < deadline if self.is_timed else tried < TRIES
+        is_in_time = perf_counter() < deadline if self.is_timed else tried < TRIES
+        return is_in_time and not self.cancelled.is_set()
 
     def _is_far(self, assignment: Assignment, found: Sequence[Assignment]) -> bool:
         return all(np.count_nonzero(assignment != other) >= self.distance for other in found)
@@ -246,7 +255,7 @@ class _Searches:
         fixed = fixed_values(flat, {**self.result.evidence, **forced}, start, self.runner.propagate)
         search = Search(flat, fixed, self.strategy, start, self.result.seed)
         left = self.ends - perf_counter() if self.is_timed else math.inf
-        search.run(Stop(seconds=max(left, 0.0), idle_steps=self.idle))
+        search.run(Stop(seconds=max(left, 0.0), idle_steps=self.idle), self.cancelled)
         return search.best_assignment
 
     def _keep(self, assignment: Assignment) -> None:

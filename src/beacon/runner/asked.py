@@ -11,6 +11,7 @@ from beacon.errors import EvidenceError, UsageError, check_count
 from beacon.model.evidence import Evidence, resolve_evidence
 from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner.pool import Cancelled
 from beacon.runner.result import Result, checked_result
 from beacon.runner.runner import Query, Runner
 from beacon.runner.stop import Stop
@@ -67,23 +68,29 @@ class Asked:
                     "of the evidence"
                 )
 
-    def answered(self, result: Result, runner: Runner, stop: Stop) -> Result:
-        """The result with all that is asked; what must be searched takes as long again at most."""
-        if self.is_nothing:
+    def answered(
+        self, result: Result, runner: Runner, stop: Stop, cancelled: Cancelled | None = None
+    ) -> Result:
+        """The result with all that is asked; what must be searched takes as long again at most.
+
+        After a cancelled search nothing else is computed.
+        """
+        cancelled = cancelled or Cancelled()
+        if self.is_nothing or cancelled.is_set():
             return result
         began = perf_counter()
         tree = _tree_of(result, runner) if self.alternatives or self.margins else None
         if self.alternatives:
             from beacon.runner.alternatives import alternatives_of  # noqa: PLC0415 - on request only
 
-            found = alternatives_of(result, self.alternatives, self.distance, tree, runner, stop)
+            found = alternatives_of(result, self.alternatives, self.distance, tree, runner, stop, cancelled)
             result = replace(result, alternatives=found)
         if self.margins:
             from beacon.runner.margins import margins_of  # noqa: PLC0415
 
-            result = replace(result, margins=margins_of(result, tree, runner, stop))
+            result = replace(result, margins=margins_of(result, tree, runner, stop, cancelled))
         if self.suppose:
-            result = replace(result, supposed=_supposed(result, self.suppose, runner, stop))
+            result = replace(result, supposed=_supposed(result, self.suppose, runner, stop, cancelled))
         return replace(result, total_seconds=result.total_seconds + perf_counter() - began)
 
 
@@ -96,11 +103,14 @@ def _tree_of(result: Result, runner: Runner) -> Tree | None:
     return grow_tree(runner.flat, as_fixed(result.evidence, result.model.num_variables), result.seed)
 
 
-def _supposed(result: Result, suppose: Mapping[int, int], runner: Runner, stop: Stop) -> Result:
+def _supposed(
+    result: Result, suppose: Mapping[int, int], runner: Runner, stop: Stop, cancelled: Cancelled
+) -> Result:
     """The best assignment with some values besides the evidence; a search goes on from the answer."""
     evidence = dict(sorted({**result.evidence, **suppose}.items()))
     start = result.assignment.copy()
     for variable, value in suppose.items():
         start[variable] = value
-    outcome = runner.outcome(Query(evidence, start, yields=True), [stop], seed=result.seed)
+    query = Query(evidence, start, yields=True)
+    outcome = runner.outcome(query, [stop], seed=result.seed, cancelled=cancelled)
     return checked_result(result.model, evidence, outcome, runner.flat, result.seed)

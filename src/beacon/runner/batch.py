@@ -17,8 +17,8 @@ from beacon.model.evidence import Queries, observed_rows, resolve_queries
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
+from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome, Result, checked_result
-from beacon.runner.runner import Cancelled, Pool
 from beacon.runner.search import Search, Trace
 from beacon.runner.stop import MaxSteps, Start, Stop, check_bounded, first_assignments, kind_of
 from beacon.runner.warm_up import warm_up, warm_up_guided

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.flips import flip_losses
+from beacon.runner.pool import Cancelled
 from beacon.runner.runner import Runner
 from beacon.runner.stop import Stop
 
@@ -93,7 +95,9 @@ class Margins(Mapping[str, dict[str, float]]):
         return dict(zip(labels, losses[start : start + len(labels)].tolist(), strict=True))
 
 
-def margins_of(result: Result, tree: Tree | None, runner: Runner, stop: Stop) -> Margins | None:
+def margins_of(
+    result: Result, tree: Tree | None, runner: Runner, stop: Stop, cancelled: Cancelled
+) -> Margins | None:
     """What each value would cost; None where even the answer is impossible, so that nothing has a loss."""
     if result.zero_factors:
         return None
@@ -104,7 +108,7 @@ def margins_of(result: Result, tree: Tree | None, runner: Runner, stop: Stop) ->
     for other in result.alternatives or ():
         moves = runner.flat.move_starts[:-1] + other.assignment
         upper[moves] = np.minimum(upper[moves], other.loss)
-    lower = _least_losses(result, runner, stop)
+    lower = _least_losses(result, runner, stop, cancelled)
     return _made(result, upper, np.minimum(lower, upper), exact=False)
 
 
@@ -129,14 +133,15 @@ def _exact_losses(tree: Tree, runner: Runner, result: Result) -> NDArray[np.floa
     return spread
 
 
-def _least_losses(result: Result, runner: Runner, stop: Stop) -> NDArray[np.float64]:
+def _least_losses(result: Result, runner: Runner, stop: Stop, cancelled: Cancelled) -> NDArray[np.float64]:
     """[moves] the answer's score less an upper bound on that of any assignment with the value."""
     from beacon.exact.value_bounds import value_bounds  # noqa: PLC0415 - with the kernels
     from beacon.reduce.query import reduce_query  # noqa: PLC0415
 
     fixed = as_fixed(result.evidence, result.model.num_variables)
     reduced = reduce_query(runner.flat, fixed, eliminate=False)
-    bounds = value_bounds(reduced, BOUND_SHARE * stop.seconds)
+    ends = perf_counter() + BOUND_SHARE * stop.seconds
+    bounds = value_bounds(reduced, lambda: perf_counter() > ends or cancelled.is_set())
     return _spread(reduced, result.log_score - bounds, runner)
 
 

@@ -1,13 +1,9 @@
-"""The one place that runs searches: threads, cancelling, what a query is charged, how a guide is asked."""
+"""The one place that runs searches: what is known first, what a query is charged, how a guide is asked."""
 
 from __future__ import annotations
 
 import math
-import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -16,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.core import warn_of_lost_digits
-from beacon.errors import check_count
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
+from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, Stop
@@ -43,8 +39,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 U = TypeVar("U")
-Cancelled = threading.Event
-"""Once set, searches end at the next look at the clock."""
 Listener = Callable[[Search], None]
 """Hears of improvements, at most every few milliseconds."""
 Finish = Callable[[int, Outcome], T]
@@ -53,7 +47,6 @@ Finish = Callable[[int, Outcome], T]
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
 MAX_BATCH = 256
-LOOK_SECONDS = 0.1  # between two looks for signals
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +332,9 @@ class _Job(Generic[T]):
             if knowledge.best is None:
                 left[number] = knowledge
             else:
-                outcome = runner.outcome(self.queries[number], self.stops, knowledge=knowledge)
+                spent = self.spent_seconds
+                query = self.queries[number]
+                outcome = runner.outcome(query, self.stops, knowledge=knowledge, spent_seconds=spent)
                 yield number, self.finish(number, outcome)
         if left:
             yield from self._scored_batch(left)
@@ -432,83 +427,3 @@ def _batch_size(model: GraphicalModel) -> int:
     """How many searches may be alive at once."""
     entries = model.num_entries + model.num_variables
     return max(1, min(MAX_BATCH, BATCH_BYTES // (BYTES_PER_ENTRY * max(1, entries))))
-
-
-def num_threads(threads: int | None) -> int:
-    """The number of threads to use: as asked, or one per core that this process may use."""
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    check_count("threads", threads, 1)
-    return int(threads)
-
-
-def _as_completed(futures: Sequence[Future[T]]) -> Iterator[Future[T]]:
-    """Futures as they complete; between them Python looks for signals now and then.
-
-    Of two signals at a time, both may reach a thread of the pool. Then nothing wakes the main thread, which
-    alone can run their handlers.
-    """
-    left = set(futures)
-    while left:
-        with suppress(TimeoutError):
-            for future in as_completed(left, timeout=LOOK_SECONDS):
-                left.remove(future)
-                yield future
-
-
-class Pool:
-    """A number of threads, kept between calls. Kernels release Python's lock, so searches run in parallel."""
-
-    def __init__(self, threads: int | None) -> None:
-        self.threads = num_threads(threads)
-        self._executor = ThreadPoolExecutor(self.threads)  # starts threads only when there is work
-
-    def each(self, work: Callable[[int], T], count: int, cancelled: Cancelled) -> list[T]:
-        """The outcomes of ``work(0)`` .. ``work(count - 1)``; Ctrl-C and errors cancel all and go on."""
-        futures = [self._executor.submit(work, k) for k in range(count)]
-        try:
-            any(future.exception() for future in _as_completed(futures))  # until the first error
-        except BaseException:
-            cancelled.set()
-            wait(futures)
-            raise
-        if any(future.done() and future.exception() for future in futures):
-            cancelled.set()
-        return [future.result() for future in futures]
-
-    def as_done(
-        self, work: Callable[[int], T], count: int, cancelled: Cancelled, *, keeps_all: bool = False
-    ) -> Iterator[tuple[int, T]]:
-        """The same as an iterator, each outcome with its number as soon as it is there.
-
-        Ctrl-C cancels what runs. With ``keeps_all`` the outcomes still come, else it goes on to the caller.
-        With one thread, work waits while the caller is busy with an outcome: the two would share Python's
-        lock, and a search would be charged for the time it waits.
-        """
-        turns = threading.Semaphore(1 if self.threads == 1 else count)
-
-        def in_turn(k: int) -> T:
-            turns.acquire()
-            return work(k)
-
-        waiting = {self._executor.submit(in_turn, k): k for k in range(count)}
-        try:
-            try:
-                for future in _as_completed(list(waiting)):
-                    yield waiting[future], future.result()
-                    del waiting[future]  # only now: Ctrl-C may come at any moment
-                    turns.release()
-            except KeyboardInterrupt:
-                if not keeps_all:
-                    raise
-                cancelled.set()
-                turns.release(max(1, count))
-                for future, k in waiting.items():
-                    yield k, future.result()
-        finally:
-            if waiting:  # an error, or somebody stopped listening
-                cancelled.set()
-                for future in waiting:
-                    future.cancel()
-                turns.release(count)
-                wait(waiting)
