@@ -126,6 +126,9 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", default=list(suite()), choices=list(suite()), metavar="NAME")
     parser.add_argument("--kinds", nargs="+", default=["own"], choices=list(KINDS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument(
+        "--jobs", nargs="+", type=Job.parse, help="NETWORK.KIND.SEED, instead of all of these"
+    )
     parser.add_argument("--list", action="store_true", help="say what remains, and do nothing")
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--queries", type=int, default=1000)
@@ -140,7 +143,7 @@ def main() -> None:
     parser.add_argument("--stage", choices=["warm", "prepare"], help=argparse.SUPPRESS)
     parser.add_argument("--single", action="store_true", help="time the steps of one query alone")
     args = parser.parse_args()
-    jobs = [Job(n, kind, seed) for kind in args.kinds for seed in args.seeds for n in args.networks]
+    jobs = args.jobs or [Job(n, k, seed) for k in args.kinds for seed in args.seeds for n in args.networks]
     if args.list:
         return show_remaining(jobs, args.results)
     if args.data is None or args.run is None:

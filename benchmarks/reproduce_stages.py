@@ -45,6 +45,14 @@ class Job:
     def name(self) -> str:
         return f"{self.network}.{self.kind}.{self.seed}"
 
+    @classmethod
+    def parse(cls, name: str) -> Job:
+        """The job of that name: ``BN_30.own.0``."""
+        network, kind, seed = name.rsplit(".", 2)
+        if network not in suite() or kind not in KINDS:
+            raise ValueError(name)
+        return cls(network, kind, int(seed))
+
     def is_done(self, results: Path) -> bool:
         return (results / f"{self.name}.json").exists()
 
