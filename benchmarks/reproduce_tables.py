@@ -140,6 +140,17 @@ def with_twins(found: Sequence[Result]) -> list[tuple[str, Result]]:
     return sorted(of_row, key=lambda row: order.index(row[0]))
 
 
+def chains_table(found: Sequence[Result]) -> str:
+    """BEACON-Greedy on the networks that were run with both kinds of queries, beside the paper's figures."""
+    by_kind = {kind: {r.network: r for r in found if r.run["queries"] == kind} for kind in ("own", "shared")}
+    rows = []
+    for name, shared in by_kind["shared"].items():
+        pair = [by_kind["own"][name], shared]
+        means = [_signed(result.improvements("greedy").mean(axis=0)) for result in pair]
+        rows.append([label(name), *means, _signed(suite_improvements([name], "greedy")[0])])
+    return markdown(["network", "a chain for each query", "one chain for all", "the paper"], rows)
+
+
 def counts_table(found: Sequence[Result]) -> str:
     """On how many of the paper's rows the guided search is ahead, one kind of queries a row."""
     rows = []
@@ -267,6 +278,7 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
         "training": lambda: training_table(found),
         "steps": lambda: steps_table(found, json.loads((results / "single_steps.json").read_text())),
         "counts": lambda: counts_table(found),
+        "chains": lambda: chains_table(found),
         "published gls+": lambda: published_gls_table(found, results / "published_gls.parquet"),
     }
     for strategy in STRATEGIES:
