@@ -5,7 +5,7 @@ READY := .venv/.ready
 LIGHT := .venv/.light
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
 
-.PHONY: setup demo browser test check format docs dist bench clean
+.PHONY: setup demo browser test check coverage oldest format docs dist bench clean
 
 setup: $(READY)
 
@@ -38,6 +38,16 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
+coverage: setup
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+# The oldest versions that pyproject.toml allows, without training, plots and other solvers.
+oldest:
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python .github/oldest.py > .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/constraints.txt -e . pytest pytest-xdist pytest-benchmark hypothesis pandas
+	.venv-oldest/bin/python -m pytest tests/model tests/formats tests/reduce tests/exact tests/engine tests/runner
+
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -53,4 +63,4 @@ bench: setup
 	$(BIN)/python -m pytest benchmarks -o addopts="" --benchmark-only
 
 clean:
-	rm -rf .venv dist build docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-oldest dist build docs/_build .pytest_cache .mypy_cache .ruff_cache
