@@ -29,6 +29,15 @@ def test_every_table_is_shown_somewhere() -> None:
     assert {mark[2] for mark in MARKS.finditer(text)} == set(tables(RESULTS))
 
 
+def test_the_speed_that_is_told_is_that_of_the_files() -> None:
+    times = [json.loads(path.read_text())["test"] for path in JOBS]
+    alone = [second * 1e6 for time in times for second in time["unguided_seconds_per_step"].values()]
+    guided = [time["seconds_per_step"] * 1e6 for time in times]
+    text = " ".join((ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8").split())
+    assert f"Ours take {min(alone):.1f} to {max(alone):.1f} µs unguided" in text
+    assert f"on a GPU, take {min(guided):.0f} to {max(guided):.0f} µs each" in text
+
+
 @pytest.mark.parametrize("path", JOBS, ids=lambda path: path.stem)
 def test_a_job_is_complete_and_says_how_it_was_made(path: Path) -> None:
     run = json.loads(path.read_text())
