@@ -2,6 +2,8 @@
 
 Every row is one kind of call: p50, p99, p99.9 and the largest of its wall-clock time beyond the limit, in
 milliseconds. Kernels are loaded before; ``beacon uai`` is a process of its own, from its start to its end.
+Each kind is measured on two cores, one of which another process keeps busy; workers have two cores each.
+A run goes on where its table ends.
 
     BEACON_BENCHMARKS=... python benchmarks/limits.py --out results/limits.csv
 """
@@ -11,13 +13,16 @@ from __future__ import annotations
 import csv
 import math
 import multiprocessing
+import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, time
+from typing import NamedTuple
 
 import numpy as np
 from common import load, options
@@ -27,9 +32,21 @@ from beacon.guide.trivial import FrequencyGuide
 
 MODELS = ("BN_30", "grid80x80.f10", "rus_100_200_1_1")
 LIMITS = (0.01, 0.1, 1.0)
+UAI_LIMITS = (1.0, 5.0)  # the process starts in half a second
 QUERIES_AT_ONCE = 4
+THREADS_OF_CALL = {"solve_many, 4 queries, 1 thread": 1, "solve_many, 4 queries, 2 threads": 2}
+CALLS = ("solve", "solve with a guide", *THREADS_OF_CALL)
 WARM_UP = 3
 COLUMNS = ("call", "model", "limit", "calls", "p50", "p99", "p99.9", "max")
+
+
+class Task(NamedTuple):
+    """A row of the table to be measured."""
+
+    call: str
+    model: str
+    limit: float
+    solves: int
 
 
 def _spin() -> None:
@@ -70,68 +87,103 @@ def row(call: str, model: str, limit: float, found: list[float]) -> dict[str, ob
     return {"call": call, "model": model, "limit": limit, **figures}
 
 
-def rows_of(name: str, data: Path, num_calls: dict[float, int], seed: int) -> Iterator[dict[str, object]]:
-    model, queries = load(data, name, 50, seed)
+def measured(task: Task, data: Path, seed: int, until: float) -> dict[str, object] | None:
+    """One row of the table; None if there is no time left for it."""
+    if time() > until:
+        return None
+    with busy_core():
+        if task.call == "beacon uai":
+            return _uai_row(task, data)
+        return _row(task, data, seed)
+
+
+def _row(task: Task, data: Path, seed: int) -> dict[str, object]:
+    model, queries = load(data, task.model, 50, seed)
+    stop, limit, num_calls = beacon.MaxRuntime(task.limit), task.limit, task.solves
     guide = FrequencyGuide(model, np.full(int(model.domain_sizes.sum()), 0.5))
-    for limit, calls in num_calls.items():
-        stop = beacon.MaxRuntime(limit)
+    if task.call in THREADS_OF_CALL:
+        threads = THREADS_OF_CALL[task.call]
+        limit *= math.ceil(QUERIES_AT_ONCE / threads)
+        num_calls = max(2, num_calls // QUERIES_AT_ONCE)
 
-        def some(k: int) -> list[dict[int, int]]:
-            return [queries[(k + j) % len(queries)] for j in range(QUERIES_AT_ONCE)]
+    def call(k: int) -> object:
+        some = [queries[(k + j) % len(queries)] for j in range(QUERIES_AT_ONCE)]
+        if task.call in THREADS_OF_CALL:
+            return beacon.solve_many(model, some, stop=stop, seed=k, threads=threads)
+        return beacon.solve(model, some[0], guide=guide if "guide" in task.call else None, stop=stop, seed=k)
 
-        def one(k: int, stop: beacon.Stop = stop) -> object:
-            return beacon.solve(model, queries[k % len(queries)], stop=stop, seed=k)
-
-        def guided(k: int, stop: beacon.Stop = stop) -> object:
-            return beacon.solve(model, queries[k % len(queries)], guide=guide, stop=stop, seed=k)
-
-        yield row("solve", name, limit, overruns(one, limit, calls))
-        yield row("solve with a guide", name, limit, overruns(guided, limit, calls))
-        for threads in (1, 2):
-            rounds = math.ceil(QUERIES_AT_ONCE / threads)
-
-            def many(k: int, stop: beacon.Stop = stop, threads: int = threads) -> object:
-                return beacon.solve_many(model, some(k), stop=stop, seed=k, threads=threads)
-
-            label = f"solve_many, {QUERIES_AT_ONCE} queries, {threads} thread{'s' * (threads > 1)}"
-            few = max(2, calls // (2 * rounds))
-            yield row(label, name, limit, overruns(many, rounds * limit, few))
+    return row(task.call, task.model, task.limit, overruns(call, limit, num_calls))
 
 
-def uai_row(name: str, data: Path, limit: float, calls: int) -> dict[str, object]:
+def _uai_row(task: Task, data: Path) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "beacon",
-            "uai",
-            str(data / "paper" / f"{name}.uai.xz"),
-            "-",
-            "-",
-            "MPE",
-        ]
-        command += ["--time", str(limit), "-q", "-o", str(Path(folder, "a.MPE"))]
+        command = [sys.executable, "-m", "beacon", "uai", str(data / "paper" / f"{task.model}.uai.xz")]
+        command += ["-", "-", "MPE", "--time", str(task.limit), "-q", "-o", str(Path(folder, "a.MPE"))]
 
         def call(k: int) -> object:
             return subprocess.run([*command, "--seed", str(k)], check=True, capture_output=True)
 
-        return row("beacon uai", name, limit, overruns(call, limit, calls))
+        return row(task.call, task.model, task.limit, overruns(call, task.limit, task.solves))
+
+
+def _take_cores(free: multiprocessing.Queue[set[int]]) -> None:
+    """Two cores for this process and those that it starts."""
+    os.sched_setaffinity(0, free.get())
+
+
+def rows_in_processes(
+    tasks: list[Task], data: Path, seed: int, workers: int, until: float
+) -> Iterator[dict[str, object]]:
+    """The rows of all tasks for which there is time."""
+    context, cores = multiprocessing.get_context("spawn"), sorted(os.sched_getaffinity(0))
+    free: multiprocessing.Queue[set[int]] = context.Queue()
+    for k in range(workers):
+        free.put({cores[2 * k % len(cores)], cores[(2 * k + 1) % len(cores)]})
+    with ProcessPoolExecutor(workers, context, _take_cores, (free,)) as pool:
+        done = [pool.submit(measured, task, data, seed, until) for task in tasks]
+        for future in done:
+            if (found := future.result()) is not None:
+                yield found
+
+
+def tasks_of(models: list[str], solves: dict[float, int], uai_calls: dict[float, int]) -> list[Task]:
+    """The rows of the table, one after the other."""
+    return [
+        task
+        for model in models
+        for task in (
+            *(Task(call, model, limit, count) for limit, count in solves.items() for call in CALLS),
+            *(Task("beacon uai", model, limit, count) for limit, count in uai_calls.items()),
+        )
+    ]
 
 
 def main() -> None:
     parser = options(__doc__, MODELS)
-    parser.add_argument("--calls", type=int, nargs=3, default=(200, 60, 10), help="for 0.01, 0.1 and 1 s")
-    parser.add_argument("--uai", type=float, nargs=2, default=(5.0, 5), help="limit and calls of beacon uai")
+    parser.add_argument("--solves", type=int, nargs=3, default=(1000, 1000, 60), help="for 0.01, 0.1 and 1 s")
+    parser.add_argument("--uai", type=int, nargs=2, default=(30, 10), help="calls of beacon uai, 1 and 5 s")
+    parser.add_argument("--workers", type=int, default=1, help="rows at a time, two cores for each")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="no new row after this")
     parser.add_argument("--out", type=Path, default=Path("results/limits.csv"))
     chosen = parser.parse_args()
-    rows = []
-    with busy_core():
-        for name in chosen.models:
-            rows += list(
-                rows_of(name, chosen.data, dict(zip(LIMITS, chosen.calls, strict=True)), chosen.seed)
-            )
-            rows.append(uai_row(name, chosen.data, chosen.uai[0], int(chosen.uai[1])))
-            write(rows, chosen.out)
+    solves, uai_calls = (
+        {limit: count for limit, count in zip(limits, counts, strict=True) if count}
+        for limits, counts in ((LIMITS, chosen.solves), (UAI_LIMITS, chosen.uai))
+    )
+    tasks, rows = tasks_of(chosen.models, solves, uai_calls), list[dict[str, object]]()
+    if chosen.out.exists():
+        with chosen.out.open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    known = {tuple(str(row[column]) for column in COLUMNS[:3]) for row in rows}
+    left = [task for task in tasks if (task.call, task.model, str(task.limit)) not in known]
+    for model in {task.model: None for task in left} if chosen.workers > 1 else ():
+        for call in CALLS:
+            _row(Task(call, model, 0.1, 1), chosen.data, chosen.seed)  # compiles what all processes load
+    until = time() + 60 * chosen.minutes
+    for found in rows_in_processes(left, chosen.data, chosen.seed, chosen.workers, until):
+        rows.append(found)
+        write(rows, chosen.out)
+        print(*found.values(), sep=", ", file=sys.stderr, flush=True)
 
 
 def write(rows: list[dict[str, object]], path: Path) -> None:

@@ -227,7 +227,7 @@ def test_the_set_up_counts_against_the_time_limit(threads: int, monkeypatch: pyt
     began = time.perf_counter()
     results = solve_many(model, [{}] * 2, strategy="gls+", stop=MaxRuntime(0.5), threads=threads)
     assert time.perf_counter() - began < 0.5 * 2 / threads + 0.15
-    assert min(result.seconds for result in results) >= 0.5
+    assert min(result.seconds for result in results) >= 0.45  # less what the one before took beyond its limit
 
 
 def test_without_a_stop_the_default_holds() -> None:

@@ -150,7 +150,8 @@ class Solver:
         if runner.guide is None:  # in this thread
             outcome = runner.outcome(query, [stop], spent_seconds=perf_counter() - began)
         else:
-            ((_, outcome),) = runner.run([query], [stop], lambda _, found: found)
+            spent = perf_counter() - began
+            ((_, outcome),) = runner.run([query], [stop], lambda _, found: found, spent_seconds=spent)
         return checked_result(self.model, query.evidence, outcome, runner.flat, runner.seed)
 
     def __repr__(self) -> str:

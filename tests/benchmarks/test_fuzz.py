@@ -18,7 +18,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> fuzz.Inputs:
 
 
 def test_every_input_is_read_or_refused_in_one_line(inputs: fuzz.Inputs) -> None:
-    report = fuzz.fuzz(inputs, fuzz.new_report(SEED), COUNT)
+    report = fuzz.fuzz(inputs, SEED, range(COUNT))
     assert report["faults"] == []
     assert report["inputs"] == COUNT
     assert set(report["readers"]) == set(inputs.readers)
@@ -50,8 +50,26 @@ def test_a_fault_is_reported(kind: str, inputs: fuzz.Inputs, monkeypatch: pytest
     monkeypatch.setattr(fuzz, "MOST_SECONDS", 0.05)
     monkeypatch.setattr(inputs, "input", lambda seed, number: ("uai", wrong))
     report = fuzz.new_report(0)
-    fuzz.try_input(inputs, 7, report, base=1 << 60)
+    fuzz.try_input(inputs, 7, report)
     (fault,) = report["faults"]
     assert (fault["input"], fault["reader"]) == (7, "uai")
     assert {"error": "KeyError", "hang": "hang", "lines": "not one line"}[kind] in fault["fault"]
     assert Path(__file__).name in fault["fault"] or kind != "error"
+
+
+def test_memory_is_that_of_each_input_alone(inputs: fuzz.Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
+    greedy, modest = (lambda: bytearray(os.urandom(1)) * (300 << 20)), (lambda: None)
+    monkeypatch.setattr(fuzz, "MOST_BYTES", 200 << 20)
+    report = fuzz.new_report(0)
+    for read in (modest, greedy, modest):
+        monkeypatch.setattr(inputs, "input", lambda seed, number, read=read: ("uai", read))
+        fuzz.try_input(inputs, report["inputs"], report)
+    assert [fault["input"] for fault in report["faults"]] == [1]
+    assert 290 << 20 < report["most_memory_bytes"] < 400 << 20
+
+
+def test_reports_add_up(inputs: fuzz.Inputs) -> None:
+    whole = fuzz.fuzz(inputs, 5, range(60))
+    halves = fuzz.merged(fuzz.fuzz(inputs, 5, range(40)), fuzz.fuzz(inputs, 5, range(40, 60)))
+    for key in ("inputs", "read", "refused", "faults", "readers"):
+        assert halves[key] == whole[key]

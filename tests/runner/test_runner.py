@@ -262,3 +262,18 @@ def test_a_start_that_yields_gives_way_to_what_the_evidence_implies() -> None:
     queries = [Query({0: 1}, start, yields=yields) for yields in (True, False)]
     found = dict(Runner(equal, "gls+").run(queries, [MaxSteps(0)], keep))
     assert [found[k].assignment.tolist() for k in (0, 1)] == [[1, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("use", [None, ONCE], ids=["alone", "asked once"])
+def test_what_some_queries_take_beyond_their_limit_is_made_up_for_by_the_others(use: GuideUse | None) -> None:
+    def slowly(query: int, outcome: Outcome) -> Outcome:
+        time.sleep(0.1)
+        return outcome
+
+    queries, runner = [Query(evidence) for evidence in QUERIES], runner_of(use, threads=1)
+    for spent, together in ((0.05, True), (None, False)):
+        began = time.perf_counter()
+        outcomes = dict(runner.run(queries, [MaxRuntime(0.2)], slowly, spent_seconds=spent))
+        seconds = time.perf_counter() - began
+        assert (seconds < 1.25) == together  # 5 queries with 0.2 s each; 0.1 s more is that of the last
+        assert min(outcome.seconds for outcome in outcomes.values()) >= (0.1 if together else 0.2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import FileIO
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -97,10 +98,42 @@ def load_table(kind: ParquetKind, path: str | os.PathLike[str]) -> tuple[dict[st
 @contextmanager
 def opened(path: str) -> Iterator[pq.ParquetFile]:
     """A file of any name; texts are read as a list of different ones, and where each stands."""
-    with open(path, "rb") as source:
+    with _Source(path) as source:
         names = [field.name for field in pq.read_schema(source) if field.type in TEXTS]
         source.seek(0)
-        yield pq.ParquetFile(source, page_checksum_verification=True, read_dictionary=names)
+        file = pq.ParquetFile(source, page_checksum_verification=True, read_dictionary=names)
+        _check_descriptions(file, source)
+        yield file
+
+
+class _DataWantedError(Exception):
+    """Data would be read."""
+
+
+class _Source(FileIO):
+    """A file that can be told to give nothing more."""
+
+    is_shut = False
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Bytes of the file, as long as it is not shut."""
+        if self.is_shut:
+            raise _DataWantedError
+        return super().read(size) or b""
+
+
+def _check_descriptions(file: pq.ParquetFile, source: _Source) -> None:
+    """Raise an error if a column is described wrongly.
+
+    Asked for a wrong description, pyarrow ends the process. A read that comes no further than to the
+    descriptions raises an error.
+    """
+    source.is_shut = True
+    for group in range(file.metadata.num_row_groups):
+        for column in range(file.metadata.num_columns):
+            with suppress(_DataWantedError):
+                file.reader.read_row_group(group, column_indices=[column], use_threads=False)
+    source.is_shut = False
 
 
 def read_columns(

@@ -47,6 +47,7 @@ Finish = Callable[[int, Outcome], T]
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
 MAX_BATCH = 256
+LEAST_SHARE = 0.5  # of its time limit, that a query has though others have taken more than theirs
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +128,20 @@ class Runner:
         cancelled: Cancelled | None = None,
         keeps_all: bool = False,
         on_improvement: Listener | None = None,
-        spent_seconds: float = 0.0,
+        spent_seconds: float | None = None,
     ) -> Iterator[tuple[int, T]]:
         """Search every query until one stop after the other; yield each outcome as it comes, in any order.
 
         Ctrl-C cancels all searches. With ``keeps_all`` their outcomes still come, else it goes on to the
-        caller. What was spent before is shared by the queries, such that all together end in time.
+        caller. With ``spent_seconds`` all queries together are to end in time: what was spent before is
+        shared by them, and so is what some take beyond their limit. Without it each has its whole limit.
         """
         rounds = max(1, math.ceil(len(queries) / self.pool.threads))
-        cancelled, spent = cancelled or Cancelled(), spent_seconds / rounds
-        job = _Job(self, queries, stops, finish, cancelled, keeps_all, on_improvement, spent)
+        cancelled, spent = cancelled or Cancelled(), (spent_seconds or 0.0) / rounds
+        ends = math.inf
+        if spent_seconds is not None:
+            ends = perf_counter() - spent_seconds + rounds * stops[-1].seconds
+        job = _Job(self, queries, stops, finish, cancelled, keeps_all, on_improvement, spent, ends)
         if self.guide is None or self.use is None:
             return job.each_alone()
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
@@ -253,6 +258,8 @@ class _Job(Generic[T]):
     keeps_all: bool
     on_improvement: Listener | None
     spent_seconds: float
+    ends: float
+    """When all are to be done; infinity: whenever they are."""
 
     def each_alone(self) -> Iterator[tuple[int, T]]:
         """Each search by itself, as many at once as there are threads."""
@@ -265,9 +272,10 @@ class _Job(Generic[T]):
 
         def work(k: int) -> T:
             query, is_over = self.queries[k], self.cancelled.is_set()
-            knowledge = None if first is None or is_over else runner.know(query, self.stops, so_far=first)
+            stops = self._stops_in_time(len(self.queries) - k, self.spent_seconds)
+            knowledge = None if first is None or is_over else runner.know(query, stops, so_far=first)
             outcome = runner.outcome(
-                query, self.stops, knowledge=knowledge, spent_seconds=self.spent_seconds, **self._options
+                query, stops, knowledge=knowledge, spent_seconds=self.spent_seconds, **self._options
             )
             return self.finish(k, outcome)
 
@@ -299,6 +307,18 @@ class _Job(Generic[T]):
                 raise
             self.cancelled.set()
             return None
+
+    def _stops_in_time(self, num_left: int, charged: float) -> Sequence[Stop]:
+        """When the next query stops: its limit, or its share of the time that so many queries have left.
+
+        ``charged`` is what it is charged before it begins. Half of the limit is its in any case.
+        """
+        if self.ends == math.inf:
+            return self.stops
+        last = self.stops[-1]
+        share = (self.ends - perf_counter()) / math.ceil(num_left / self.runner.pool.threads)
+        seconds = min(last.seconds, max(share + charged, LEAST_SHARE * last.seconds))
+        return [*self.stops[:-1], replace(last, seconds=seconds)]
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -337,9 +357,9 @@ class _Job(Generic[T]):
                 outcome = runner.outcome(query, self.stops, knowledge=knowledge, spent_seconds=spent)
                 yield number, self.finish(number, outcome)
         if left:
-            yield from self._scored_batch(left)
+            yield from self._scored_batch(left, len(self.queries) - numbers[-1] - 1)
 
-    def _scored_batch(self, open_queries: dict[int, Knowledge]) -> Iterator[tuple[int, T]]:
+    def _scored_batch(self, open_queries: dict[int, Knowledge], num_later: int) -> Iterator[tuple[int, T]]:
         from beacon.runner.scored import ScoredStarts  # noqa: PLC0415
 
         runner, numbers = self.runner, list(open_queries)
@@ -353,12 +373,13 @@ class _Job(Generic[T]):
         def work(k: int) -> T:
             query = replace(some[k], start=scored.starts[k], yields=True) if from_guide else some[k]
             scores = scored.scores[k] if is_heeded else None
+            spent, knowledge = self.spent_seconds + scored.seconds, open_queries[numbers[k]]
             outcome = runner.outcome(
                 query,
-                self.stops,
+                self._stops_in_time(len(some) - k + num_later, spent + knowledge.seconds),
                 scores=scores,
-                spent_seconds=self.spent_seconds + scored.seconds,
-                knowledge=open_queries[numbers[k]],
+                spent_seconds=spent,
+                knowledge=knowledge,
                 **self._options,
             )
             if from_guide:
