@@ -74,7 +74,6 @@ def test_beacon_alone_shows_help_as_wrong_use() -> None:
         (["--frobnicate"], "No such option: --frobnicate"),
         (["info"], "Missing argument 'MODEL'"),
         (["info", "a", "b"], "unexpected extra argument"),
-        (["solve", "a", "--steps", "many"], "--steps"),
     ],
 )
 def test_wrong_arguments_are_one_line_with_a_pointer_to_the_help(args: list[str], message: str) -> None:
@@ -82,6 +81,15 @@ def test_wrong_arguments_are_one_line_with_a_pointer_to_the_help(args: list[str]
     assert outcome.code == 2
     assert message in outcome.error
     assert "--help`" in outcome.error
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "wanted"),
+    [("--steps", "many", "a whole number"), ("--seed", "1.5", "a whole number"), ("--time", "x", "a number")],
+)
+def test_a_value_of_the_wrong_kind_is_one_line(option: str, text: str, wanted: str) -> None:
+    outcome = run("solve", "a", option, text)
+    assert (outcome.code, outcome.error) == (2, f"{option} must be {wanted}; found {text!r}")
 
 
 @pytest.mark.parametrize("verb", ["info", "solve", "check", "convert", "queries"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from beacon.formats import read_model
 from beacon.model import width
 from beacon.model.families import ising_grid
-from beacon.model.min_fill import eliminate_by_min_fill
+from beacon.model.min_fill import eliminate_by_min_fill, new_room
 from beacon.model.width import min_fill_width
 
 Graph = list[set[int]]
@@ -118,7 +118,9 @@ def naive_min_fill_width(graph: Graph) -> int:
 def test_counts_kept_up_to_date_lead_to_the_same_order_as_counting_anew(graph):
     starts = np.cumsum([0, *map(len, graph)], dtype=np.int64)
     flat = np.array([j for others in graph for j in others], dtype=np.int64)
-    found, _ = eliminate_by_min_fill(starts, flat, np.arange(len(graph)), len(graph), 10**9)
+    found, _ = eliminate_by_min_fill(
+        starts, flat, np.arange(len(graph)), len(graph), 10**9, new_room(len(graph))
+    )
     assert found == naive_min_fill_width(graph)
 
 

@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from beacon import __version__
 from beacon.cli.console import note, one_line, say
-from beacon.cli.options import SWITCH
+from beacon.cli.options import SWITCH, read_values_of
 from beacon.errors import BeaconError, UsageError
 
 VERBS = (
@@ -45,7 +45,7 @@ def verb_command(name: str) -> Any:
     """The command of a verb: the function of that name in the module of that name."""
     module = import_module(f"beacon.cli.{name}")
     alone = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False, add_completion=False)
-    alone.command(name)(getattr(module, name, None) or getattr(module, f"{name}_"))
+    alone.command(name, cls=VerbCommand)(getattr(module, name, None) or getattr(module, f"{name}_"))
     return typer.main.get_command(alone)
 
 
@@ -54,6 +54,15 @@ def verb_listed(name: str) -> TyperCommand:
     tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     verb = next(node for node in tree.body if getattr(node, "name", "").rstrip("_") == name)
     return TyperCommand(name, help=inspect.cleandoc(ast.get_docstring(verb) or ""), rich_markup_mode="rich")  # type: ignore[arg-type]
+
+
+class VerbCommand(TyperCommand):
+    """A verb, which reads the values of its options without pydantic."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands after the verb."""
+        read_values_of(self, ctx)
+        return super().parse_args(ctx, args)
 
 
 class BeaconGroup(TyperGroup):
@@ -70,6 +79,11 @@ class BeaconGroup(TyperGroup):
         if cmd_name not in VERBS:
             return None
         return verb_listed(cmd_name) if self._is_listing else verb_command(cmd_name)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands before the verb."""
+        read_values_of(self, ctx)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """List the verbs without loading them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, get_origin
 
 import typer
@@ -46,6 +46,24 @@ def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
         return value
 
     return check
+
+
+def read_values_of(command: Any, context: typer.Context) -> None:
+    """Have the values of options read here: for that, typer would load pydantic, a tenth of a second."""
+    parameters = inspect.signature(command.callback, eval_str=True).parameters
+    for one in command.get_params(context):
+        kind = parameters[one.name].annotation.__origin__ if one.name in parameters else str
+        one.process_value = partial(_processed, one, plain_kind(kind))
+
+
+def _processed(one: Any, kind: Any, context: Any, value: Any) -> Any:
+    if one.required and one.value_is_missing(value):
+        return type(one).process_value(one, context, value)  # says what is missing
+    if isinstance(value, str) and kind in {int, float}:
+        value = from_text(one.opts[0], kind, value)
+    elif value is None and one.multiple:
+        value = ()
+    return value if one.callback is None else one.callback(context, one, value)
 
 
 ModelFile = Annotated[

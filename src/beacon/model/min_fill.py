@@ -5,72 +5,98 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from beacon.jit import called, inlined, kernel
 
 ONE = np.uint64(1)
 
 
-@njit(cache=True)
+class Room(NamedTuple):
+    """Arrays for one elimination at a time."""
+
+    bits: NDArray[np.uint64]
+    """[variables, words] a bit for each neighbour."""
+    degree: NDArray[np.int64]
+    """[variables] neighbours."""
+    fill: NDArray[np.int64]
+    """[variables] edges missing between the neighbours."""
+    alive: NDArray[np.bool_]
+    """[variables] those not yet eliminated."""
+    clique: NDArray[np.int64]
+    """[variables] the neighbours of one."""
+
+
+def new_room(num_variables: int) -> Room:
+    """Room for a graph of this size; what is in it does not matter."""
+    return Room(
+        np.empty((num_variables, (num_variables + 63) >> 6), dtype=np.uint64),
+        np.empty(num_variables, dtype=np.int64),
+        np.empty(num_variables, dtype=np.int64),
+        np.empty(num_variables, dtype=np.bool_),
+        np.empty(num_variables, dtype=np.int64),
+    )
+
+
+@kernel
 def eliminate_by_min_fill(
-    starts: NDArray[np.int64], neighbours: NDArray[np.int64], rank: NDArray[np.int64], limit: int, budget: int
+    starts: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    rank: NDArray[np.int64],
+    limit: int,
+    budget: int,
+    room: Room,
 ) -> tuple[int, int]:
     """Width of a min-fill order, and the work done: table words touched, about ``budget`` at most.
 
     The neighbours of variable i are ``neighbours[starts[i]:starts[i + 1]]``; ties go to the lower rank.
     Stops at width ``limit``. Out of budget, the variables that remain count as one clique.
     """
-    bits, degree = _bit_matrix(starts, neighbours)
-    work = (len(degree) + len(neighbours)) * bits.shape[1]
+    count = len(room.degree)
+    work = (count + len(neighbours)) * room.bits.shape[1]
     if work > budget:
-        return min(limit, len(degree) - 1), work
-    fill = _fill_counts(bits, degree, starts, neighbours)
-    alive = np.ones(len(degree), dtype=np.bool_)
-    width = 0
-    remaining = len(degree)
+        return min(limit, count - 1), work
+    _set_bits(starts, neighbours, room)
+    _count_fill(starts, neighbours, room)
+    width, remaining = 0, count
     while width < min(remaining - 1, limit):
         if work > budget:
             return min(limit, remaining - 1), work
-        i = _cheapest(alive, fill, rank)
-        width = max(width, degree[i])
-        work += len(degree) + _eliminate(i, bits, degree, fill)
-        alive[i] = False
+        i = _cheapest(room.alive, room.fill, rank)
+        width = max(width, room.degree[i])
+        work += count + _eliminate(i, room)
+        room.alive[i] = False
         remaining -= 1
     return min(width, limit), work
 
 
-@njit(cache=True)
-def _bit_matrix(
-    starts: NDArray[np.int64], neighbours: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    num_variables = len(starts) - 1
-    bits = np.zeros((num_variables, (num_variables + 63) >> 6), dtype=np.uint64)
-    for i in range(num_variables):
-        for j in neighbours[starts[i] : starts[i + 1]]:
-            bits[i, j >> 6] |= ONE << np.uint64(j & 63)
-    return bits, starts[1:] - starts[:-1]
+@inlined
+def _set_bits(starts: NDArray[np.int64], neighbours: NDArray[np.int64], room: Room) -> None:
+    room.bits[:] = 0
+    for i in range(len(room.degree)):
+        room.alive[i] = True
+        room.degree[i] = starts[i + 1] - starts[i]
+        for k in range(starts[i], starts[i + 1]):
+            j = neighbours[k]
+            room.bits[i, j >> 6] |= ONE << np.uint64(j & 63)
 
 
-@njit(cache=True)
-def _fill_counts(
-    bits: NDArray[np.uint64],
-    degree: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Number of edges missing between the neighbours of each variable."""
-    fill = degree * (degree - 1) // 2
-    for i in range(len(degree)):
+@inlined
+def _count_fill(starts: NDArray[np.int64], neighbours: NDArray[np.int64], room: Room) -> None:
+    """Count the edges missing between the neighbours of each variable."""
+    bits = room.bits
+    for i in range(len(room.degree)):
         joined = 0
-        for j in neighbours[starts[i] : starts[i + 1]]:
+        for k in range(starts[i], starts[i + 1]):
             for word in range(bits.shape[1]):
-                joined += _num_ones(bits[i, word] & bits[j, word])
-        fill[i] -= joined // 2
-    return fill
+                joined += _num_ones(bits[i, word] & bits[neighbours[k], word])
+        room.fill[i] = (room.degree[i] * (room.degree[i] - 1) - joined) // 2
 
 
-@njit(cache=True)
+@inlined
 def _cheapest(alive: NDArray[np.bool_], fill: NDArray[np.int64], rank: NDArray[np.int64]) -> int:
     best = -1
     for i in range(len(alive)):
@@ -81,25 +107,28 @@ def _cheapest(alive: NDArray[np.bool_], fill: NDArray[np.int64], rank: NDArray[n
     return best
 
 
-@njit(cache=True)
-def _eliminate(i: int, bits: NDArray[np.uint64], degree: NDArray[np.int64], fill: NDArray[np.int64]) -> int:
+@inlined
+def _eliminate(i: int, room: Room) -> int:
     """Join the neighbours of a variable to each other, take it out, and return the work this took."""
-    clique = _members(bits[i], degree[i])
+    bits, degree, fill, clique = room.bits, room.degree, room.fill, room.clique
+    count = _find_members(bits, i, clique)
     work = bits.shape[1]
     if fill[i] > 0:
-        work += len(clique) ** 2
-        for j in clique:
-            for k in clique:
+        work += count**2
+        for a in range(count):
+            for b in range(count):
+                j, k = clique[a], clique[b]
                 if j < k and not (bits[j, k >> 6] >> np.uint64(k & 63)) & ONE:
                     work += _join(j, k, bits, degree, fill)
-    for j in clique:
+    for a in range(count):
+        j = clique[a]
         bits[j, i >> 6] &= ~(ONE << np.uint64(i & 63))
-        fill[j] -= degree[j] - len(clique)  # its neighbours outside the clique were not joined to i
+        fill[j] -= degree[j] - count  # its neighbours outside the clique were not joined to i
         degree[j] -= 1
     return work
 
 
-@njit(cache=True)
+@called
 def _join(
     j: int, k: int, bits: NDArray[np.uint64], degree: NDArray[np.int64], fill: NDArray[np.int64]
 ) -> int:
@@ -120,25 +149,25 @@ def _join(
     return bits.shape[1] + common
 
 
-@njit(cache=True)
-def _members(row: NDArray[np.uint64], count: int) -> NDArray[np.int64]:
-    members = np.empty(count, dtype=np.int64)
+@inlined
+def _find_members(bits: NDArray[np.uint64], i: int, members: NDArray[np.int64]) -> int:
+    """Write the neighbours of a variable into ``members``; return their number."""
     found = 0
-    for word in range(len(row)):
-        rest = row[word]
+    for word in range(bits.shape[1]):
+        rest = bits[i, word]
         while rest:
             members[found] = (word << 6) + _lowest_one(rest)
             rest &= rest - ONE
             found += 1
-    return members
+    return found
 
 
-@njit(cache=True)
+@inlined
 def _lowest_one(word: np.uint64) -> int:
     return _num_ones((word & (~word + ONE)) - ONE)
 
 
-@njit(cache=True)
+@inlined
 def _num_ones(word: np.uint64) -> int:
     """Population count, the usual sums of pairs, nibbles and bytes."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))

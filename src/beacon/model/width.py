@@ -29,15 +29,15 @@ def min_fill_width(neighbours: list[set[int]]) -> int:
 
 
 def _best_min_fill_width(neighbours: list[set[int]]) -> int:
-    from beacon.model.min_fill import eliminate_by_min_fill  # noqa: PLC0415  (numba is slow to import)
+    from beacon.model.min_fill import eliminate_by_min_fill, new_room  # noqa: PLC0415  (numba is slow to import)
 
     starts = np.cumsum([0, *map(len, neighbours)], dtype=np.int64)
     flat = np.fromiter(chain.from_iterable(neighbours), np.int64, int(starts[-1]))
     rank = np.arange(len(neighbours))
-    rng = np.random.default_rng(0)
+    rng, room = np.random.default_rng(0), new_room(len(neighbours))
     width, budget = max(0, len(neighbours) - 1), MIN_FILL_BUDGET
     for _ in range(MIN_FILL_ORDERS):
-        width, work = eliminate_by_min_fill(starts, flat, rank, width, budget)
+        width, work = eliminate_by_min_fill(starts, flat, rank, width, budget, room)
         budget -= work
         if budget <= 0:
             break

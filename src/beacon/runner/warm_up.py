@@ -123,6 +123,8 @@ def _warm_up_rescoring() -> None:
 
 def compile_all() -> None:
     """Compile every kernel of a search, for images and clusters."""
+    from beacon.model.width import min_fill_width  # noqa: PLC0415 - no search needs it
+
     warm_up_exact()
     warm_up_long_way()
     warm_up_bound()
@@ -131,6 +133,7 @@ def compile_all() -> None:
     for name in ("greedy", "gls+"):
         warm_up_guided(name)
     warm_up_scoring()
+    min_fill_width([{1}, {0}])
 
 
 def _small_model() -> FlatModel:
