@@ -12,7 +12,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	@echo "installing Beacon and what it is developed with into .venv: some minutes, 2 GB"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(INSTALL) '.[dev,learn,plots,peers,cluster,tensorboard,docs,pgmpy]'
+	$(INSTALL) '.[dev,learn,plots,peers,serve,cluster,tensorboard,docs,pgmpy]'
 	touch $(LIGHT) $(READY)
 
 $(LIGHT): pyproject.toml constraints.txt
@@ -27,7 +27,7 @@ demo: $(LIGHT)
 browser:
 	@command -v chromium > /dev/null || command -v google-chrome > /dev/null \
 	|| (apt-get update && apt-get install -y --no-install-recommends chromium) > /dev/null 2>&1 \
-	|| echo "Chromium is not installed and could not be; the test of reports in a browser will be skipped"
+	|| echo "Chromium is not installed and could not be; the tests of pages in a browser will be skipped"
 
 test: setup
 	$(BIN)/python -m pytest

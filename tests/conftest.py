@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BENCHMARKS = Path(os.environ.get("BEACON_BENCHMARKS", ROOT.parent / "shared" / "benchmarks"))
 
 
@@ -26,3 +28,13 @@ def benchmark_files() -> Path:
     if not (BENCHMARKS / "INDEX.tsv").exists():
         pytest.skip("benchmark files not found; set BEACON_BENCHMARKS to their folder")
     return BENCHMARKS
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """A browser; tests of pages are skipped where there is none."""
+    named = os.environ.get("BEACON_CHROMIUM")
+    found = next((path for name in ([named] if named else CHROMIUMS) if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("Chromium is not installed: run `make browser`, or set BEACON_CHROMIUM to its path")
+    return found

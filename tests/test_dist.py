@@ -55,9 +55,7 @@ def test_the_wheel_has_types_templates_and_facts(wheel: Path) -> None:
         facts = next(name for name in names if name.endswith("METADATA"))
         metadata = Parser().parsestr(archive.read(facts).decode())
     sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
-    pages = {
-        path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/beacon/report/page").glob("*.*")
-    }
+    pages = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/beacon").glob("*/page/*.*")}
     assert names >= sources | pages | {"beacon/py.typed"}
     assert metadata["Version"] == beacon.__version__
     assert "Typing :: Typed" in metadata.get_all("Classifier", [])

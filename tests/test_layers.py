@@ -34,6 +34,7 @@ LAYERS = [
     "evaluation",
     "report",
     "pipeline",
+    "serve",
     "cli",
 ]
 NOT_SEEN = {
@@ -46,8 +47,8 @@ LATER_IMPORTS = {
     ("evaluation/evaluation.py", "report"),
 }  # inside functions only: results can draw themselves
 FOR_ALL = {"errors", "jit", "rng", "plugins", "__version__"}
-HOMES = {"torch": {"guide", "learn"}, "matplotlib": {"report"}}
-HEAVY = ["numba", "pyarrow", "torch", "matplotlib"]
+HOMES = {"torch": {"guide", "learn"}, "matplotlib": {"report"}, "starlette": {"serve"}, "uvicorn": {"serve"}}
+HEAVY = ["numba", "pyarrow", "torch", "matplotlib", "starlette", "uvicorn"]
 
 
 class Import(NamedTuple):

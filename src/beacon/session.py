@@ -21,8 +21,9 @@ from beacon.model.evidence import (
 )
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.asked import Asked
+from beacon.runner.pool import Cancelled
 from beacon.runner.result import Result, checked_result
-from beacon.runner.runner import Query, Runner
+from beacon.runner.runner import Listener, Query, Runner
 from beacon.runner.stop import DEFAULT_STOP, Stop, stop_or_default
 from beacon.runner.warm_up import warm_up_search
 from beacon.solver import default_strategy, guide_and_use
@@ -122,12 +123,14 @@ class Solver:
         distance: int = 1,
         margins: bool = False,
         suppose: Evidence | None = None,
+        on_improvement: Listener | None = None,
+        cancelled: Cancelled | None = None,
     ) -> Result:
         """The most probable explanation of what is observed, or of some other evidence.
 
         Without ``evidence``, a search begins at the last answer of this kind instead of at random. With it,
         the result is that of :func:`beacon.solve`. The time limit counts from this call on. Ctrl-C is not
-        caught.
+        caught; ``cancelled`` ends the search from another thread.
         """
         began = perf_counter()
         limits = self.stop if stop is None else stop_or_default(stop)
@@ -139,19 +142,34 @@ class Solver:
             given, start = resolve_evidence(self.model, evidence), None
         asked.check(self.model, given)
         query = Query(given, None if start is None else _placed(start, given), yields=True)
-        result = self._result(query, limits, began)
+        result = self._result(query, limits, began, on_improvement, cancelled)
         if evidence is None:
             with self._lock:
                 self._last = result.assignment
-        return asked.answered(result, self._runner, limits)
+        return asked.answered(result, self._runner, limits, cancelled)
 
-    def _result(self, query: Query, stop: Stop, began: float) -> Result:
-        runner = self._runner
+    def _result(
+        self,
+        query: Query,
+        stop: Stop,
+        began: float,
+        on_improvement: Listener | None,
+        cancelled: Cancelled | None,
+    ) -> Result:
+        runner, stops, spent = self._runner, [stop], perf_counter() - began
         if runner.guide is None:  # in this thread
-            outcome = runner.outcome(query, [stop], spent_seconds=perf_counter() - began)
+            outcome = runner.outcome(
+                query, stops, spent_seconds=spent, on_improvement=on_improvement, cancelled=cancelled
+            )
         else:
-            spent = perf_counter() - began
-            ((_, outcome),) = runner.run([query], [stop], lambda _, found: found, spent_seconds=spent)
+            ((_, outcome),) = runner.run(
+                [query],
+                stops,
+                lambda _, found: found,
+                spent_seconds=spent,
+                on_improvement=on_improvement,
+                cancelled=cancelled,
+            )
         return checked_result(self.model, query.evidence, outcome, runner.flat, runner.seed)
 
     def __repr__(self) -> str:

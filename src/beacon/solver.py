@@ -50,7 +50,7 @@ def solve(
     """Find the most probable explanation of one query; see :func:`solve_many`.
 
     Ctrl-C ends the search and returns the best assignment so far. ``on_improvement`` is called, at most
-    every few milliseconds, with the search when it has found something better.
+    every few milliseconds, with the search when it has found something better, or a better upper bound.
 
     Besides the answer, ``alternatives`` asks for this many best assignments, the answer among them, any two
     of which differ in at least ``distance`` variables (``result.alternatives``); ``margins`` for what each

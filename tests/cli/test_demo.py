@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from beacon.cli import demo_story
-from beacon.cli.demo_story import diseases_of, explained_findings, findings_of, names_of_ill, simulate_patient
+from beacon.cli.demo_story import explained_findings, names_of_ill, simulate_patient
 from beacon.model.families import demo_model
+from beacon.model.families.diagnosis import diseases_of, findings_of
 from beacon.pipeline import demo
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve

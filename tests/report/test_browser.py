@@ -5,14 +5,11 @@ Needs Chromium (``make browser``, or BEACON_CHROMIUM with the path of one); skip
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PROBE = """
 <script>
 addEventListener("error", (event) => { document.title = "error: " + event.message; });
@@ -51,15 +48,6 @@ addEventListener("load", () => {
   document.body.append(result);
 });
 </script></body>"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    named = os.environ.get("BEACON_CHROMIUM")
-    found = next((path for name in ([named] if named else PROGRAMS) if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("Chromium is not installed: run `make browser`, or set BEACON_CHROMIUM to its path")
-    return found
 
 
 @pytest.fixture(scope="module")

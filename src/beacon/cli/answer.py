@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from beacon.cli import answer_rows as rows
-from beacon.cli.answer_rows import CHANGED, MOST_LINES, Show
+from beacon.cli.answer_rows import MOST_LINES
 from beacon.cli.console import ProgressBar, note_if_slow, say, say_json, warn
 from beacon.cli.ending import told_by_signals
 from beacon.io.files import check_named, check_no_input, check_writable
@@ -19,12 +19,12 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.asked import Asked
 from beacon.runner.result import Result, ResultList
 from beacon.runner.search import Search
+from beacon.runner.show import CHANGED, TRACE_COLUMNS, Show, as_json, cost_of, probabilities
 from beacon.runner.stop import Stop
 
 LONG_SECONDS = 2.0
 LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
 COMPRESSED = (".gz", ".xz", ".bz2")
-TRACE_COLUMNS = ("steps", "seconds", "scores", "zero_factors")
 
 
 class Output(NamedTuple):
@@ -50,7 +50,7 @@ def say_answer(result: Result, output: Output, unobserved: Result | None) -> Non
     """
     say(result.summary())
     if output.is_cost:
-        rows.say_cost(*rows.cost_of(result))
+        rows.say_cost(*cost_of(result))
     rows.say_probability(result)
     if output.trace:
         _say_trace(result, output.show_all)
@@ -80,16 +80,6 @@ def result_line(query: int, result: Result) -> str:
         f"{query}: log score {result.log_score:.6f}, {result.zero_factors} zero factors, "
         f"{result.steps:,} steps, {result.seconds:.3f} s{ending}"
     )
-
-
-def as_json(result: Result, output: Output) -> dict[str, Any]:
-    """One result of ``beacon solve --json``."""
-    made = result.to_dict()
-    if output.is_cost:
-        made["cost"], made["cost_at_least"] = rows.cost_of(result)
-    if output.trace:
-        made["trace"] = {name: getattr(result.trace, name).tolist() for name in TRACE_COLUMNS}
-    return made
 
 
 def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: str = "") -> None:
@@ -134,7 +124,7 @@ def solve_one(run: Callable[..., ResultList], query: dict[int, int], output: Out
     for file in output.files:
         _write(file, result)
     if output.json:
-        say_json(as_json(result, output) | _probabilities(result))
+        say_json(as_json(result, is_cost=output.is_cost, trace=output.trace) | probabilities(result))
     else:
         say_answer(result, output, unobserved)
     return results
@@ -151,7 +141,7 @@ def solve_all(run: Callable[..., ResultList], queries: list[dict[int, int]], out
         if result.zero_factors and not output.quiet:
             warn_if_impossible(result.model, result.evidence, f"query {query}: ")
     if output.json:
-        say_json({"results": [as_json(result, output) for result in results]})
+        say_json({"results": [as_json(one, is_cost=output.is_cost, trace=output.trace) for one in results]})
     return results
 
 
@@ -175,7 +165,7 @@ class ManyAnswers:
             _write(self._output.files[query], result)
         while self._next in self._waiting:
             following = self._waiting.pop(self._next)
-            line = result_line(self._next, following) + self._output.show.line_of(following)
+            line = result_line(self._next, following) + rows.line_of(following, self._output.show.variables)
             if not self._output.json:
                 self._bar.say(line)
             self._next += 1
@@ -216,10 +206,3 @@ def _numbered(place: Path, query: int) -> str:
     if suffix.lower() in COMPRESSED:
         suffix = Path(place.stem).suffix + suffix
     return f"{place.name.removesuffix(suffix)}.{query}{suffix}"
-
-
-def _probabilities(result: Result) -> dict[str, float | None]:
-    """Those of the answer and of the evidence, where elimination gave the answer."""
-    if result.proof != "elimination":
-        return {"probability": None, "log_evidence": None}
-    return {"probability": result.probability, "log_evidence": result.log_evidence}

@@ -2,51 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from typing import NamedTuple
 
 from beacon.cli.console import one_line, say, say_table
-from beacon.errors import UsageError
-from beacon.model.evidence import resolve_variable
-from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
+from beacon.runner.show import ALL, QUERY, Show
 
 MOST_LINES = 40
 MOST_CHANGES = 8  # named in a line
-QUERY, CHANGED, ALL = "query", "changed", "all"
 
 
-class Show(NamedTuple):
-    """Which variables to print."""
-
-    word: str | None = None
-    """``query``, ``changed`` or ``all``, in full; None: those of the query, cut if there are many."""
-    variables: tuple[int, ...] = ()
-    """Those that were named, if any were."""
-
-    @classmethod
-    def of(cls, asked: str | None, model: GraphicalModel, num_queries: int) -> Show:
-        """From the option ``--show``; of many queries only named variables are printed."""
-        if asked is None:
-            return cls()
-        if asked in {QUERY, CHANGED, ALL}:
-            if num_queries != 1:
-                raise UsageError(
-                    f"--show {asked} is for one query; for several, name variables (--show A,B) or use --json"
-                )
-            return cls(asked)
-        if asked in model.name_to_variable:  # a name may have a comma in it
-            return cls(variables=(model.name_to_variable[asked],))
-        names = [name.strip() for name in asked.split(",") if name.strip()]
-        if not names:
-            raise UsageError(f"--show needs query, changed, all, or names of variables; found {asked!r}")
-        return cls(variables=tuple(resolve_variable(model, name) for name in names))
-
-    def line_of(self, result: Result) -> str:
-        """The named variables' values, to end the line of one query of many."""
-        values = (f"{name}={one_line(value)}" for name, value in _rows(result, self.variables))
-        return "".join(f", {value}" for value in values)
+def line_of(result: Result, variables: tuple[int, ...]) -> str:
+    """The named variables' values, to end the line of one query of many."""
+    values = (f"{name}={one_line(value)}" for name, value in _rows(result, variables))
+    return "".join(f", {value}" for value in values)
 
 
 def say_values(result: Result, show: Show, is_long: bool, unobserved: Result | None) -> None:
@@ -109,14 +78,6 @@ def say_cost(cost: int | None, least: int | None) -> None:
     """Print the cost of the answer in the units of its file."""
     proved = "" if least is None or least == cost else f" (no assignment costs less than {least:,})"
     say(f"cost           {'forbidden' if cost is None else f'{cost:,}'}{proved}")
-
-
-def cost_of(result: Result) -> tuple[int | None, int | None]:
-    """The cost of the answer and the least that is possible, of a file whose scores are minus its costs."""
-    cost = round(-result.log_score) if result.zero_factors == 0 else None
-    bound = result.upper_bound
-    least = None if bound is None or not math.isfinite(bound) else math.ceil(-bound - 1e-6 * (1 + abs(bound)))
-    return cost, least if cost is None or least is None else min(cost, max(least, 0))
 
 
 def say_supposed(result: Result) -> None:

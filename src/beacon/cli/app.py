@@ -33,6 +33,7 @@ VERBS = (
     "evaluate",
     "report",
     "run",
+    "serve",
     "uai",
     "compile",
     "demo",

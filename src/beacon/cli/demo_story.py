@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from beacon.cli.console import ProgressBar, say, say_drawn
+from beacon.model.families.diagnosis import VIA, diseases_of, findings_of
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.sampling import sample_assignments
 from beacon.runner.result import Result
@@ -16,7 +17,6 @@ from beacon.runner.stop import MaxRuntime
 from beacon.solver import solve
 
 NO, YES = 0, 1
-VIA = "_via_"  # variables FINDING_via_DISEASE say what has set off a finding
 SEED = 3
 STOP = MaxRuntime(1.0)
 NUM_PRESENT, NUM_ABSENT = 10, 12
@@ -70,17 +70,6 @@ def simulate_patient(model: GraphicalModel, seed: int, num_present: int, num_abs
     present = [i for i in shuffled if truth[i] == YES][:num_present]
     absent = [i for i in shuffled if truth[i] == NO][:num_absent]
     return Patient(model, truth, dict.fromkeys(present, YES) | dict.fromkeys(absent, NO))
-
-
-def diseases_of(model: GraphicalModel) -> list[int]:
-    """Variables without parents."""
-    return [factor.scope[0] for factor in model.factors if len(factor.scope) == 1]
-
-
-def findings_of(model: GraphicalModel) -> list[int]:
-    """What a doctor can observe."""
-    diseases = set(diseases_of(model))
-    return [i for i, name in enumerate(model.names) if i not in diseases and VIA not in name]
 
 
 def names_of_ill(model: GraphicalModel, assignment: NDArray[np.int64]) -> list[str]:

@@ -60,11 +60,11 @@ def solve(
       beacon solve alarm.bif --table patients.csv --guide alarm.guide --time 0.1
     """
     from beacon.cli import answer  # noqa: PLC0415  (numba is slow to import)
-    from beacon.cli.answer_rows import Show  # noqa: PLC0415
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.io.files import base_suffix  # noqa: PLC0415
     from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
     from beacon.runner.asked import Asked  # noqa: PLC0415
+    from beacon.runner.show import Show  # noqa: PLC0415
     from beacon.solver import solve_many  # noqa: PLC0415
 
     stop = options.chosen_stop(steps, time, no_improvement, target, gap)

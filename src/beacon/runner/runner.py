@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 U = TypeVar("U")
 Listener = Callable[[Search], None]
-"""Hears of improvements, at most every few milliseconds."""
+"""Hears of improvements and better upper bounds, at most every few milliseconds."""
 Finish = Callable[[int, Outcome], T]
 """What is made of each outcome, in the thread that searched."""
 

@@ -219,7 +219,8 @@ class Search:
         """Search until ``stop`` and say why it ended; its limits count from the search's beginning.
 
         ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded. ``beside`` is
-        called every few milliseconds; it may say why to stop.
+        called every few milliseconds; it may say why to stop. ``on_improvement`` hears of better assignments
+        and of better upper bounds.
         """
         began = perf_counter() - self.seconds
         self._heed(scores, guidance)
@@ -235,7 +236,9 @@ class Search:
             if self._is_stuck():
                 return "stalled"
             if beside is not None:
-                reason = beside(self, stop)
+                bound, reason = self.upper_bound, beside(self, stop)
+                if on_improvement and self.upper_bound < bound:
+                    on_improvement(self)
                 self.seconds = perf_counter() - began
                 if reason is not None:
                     return reason

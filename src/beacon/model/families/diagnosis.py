@@ -35,6 +35,7 @@ abnormal_ecg raised_white_cells low_platelets
 
 DISEASES = tuple(_DISEASES.split())
 FINDINGS = tuple(_FINDINGS.split())
+VIA = "_via_"  # variables FINDING_via_DISEASE say what has set off a finding
 CAUSE_STRENGTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -84,6 +85,17 @@ def diagnosis(
     return network.model()
 
 
+def diseases_of(model: GraphicalModel) -> list[int]:
+    """Variables without parents."""
+    return [factor.scope[0] for factor in model.factors if len(factor.scope) == 1]
+
+
+def findings_of(model: GraphicalModel) -> list[int]:
+    """What a doctor can observe."""
+    diseases = set(diseases_of(model))
+    return [i for i, name in enumerate(model.names) if i not in diseases and VIA not in name]
+
+
 class _Network:
     """Names and factors so far; variable 0 .. are the diseases."""
 
@@ -103,7 +115,7 @@ class _Network:
         """A chain of one variable per cause: "set off by this cause or an earlier one"."""
         previous = -1
         for cause, strength in zip(causes, strengths, strict=True):
-            link = self.add_variable(f"{finding}_via_{self.names[cause]}")
+            link = self.add_variable(f"{finding}{VIA}{self.names[cause]}")
             if previous < 0:
                 self.add_factor((link, cause), _cause_table(strength))
             else:

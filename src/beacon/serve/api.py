@@ -1,0 +1,163 @@
+"""The routes of the API: each takes a request and answers with JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from beacon import __version__
+from beacon.errors import UsageError, check_count, shown
+from beacon.runner.result import Result
+from beacon.serve.ask import Ask, Question
+from beacon.serve.models import ServedModel
+from beacon.serve.requests import asked_of, body_of, model_of, parameters_of, service_of, session_of
+from beacon.serve.service import Service
+from beacon.serve.sessions import Session
+from beacon.serve.streams import EventStream, Improvements, json_lines
+from beacon.serve.workers import Deadline
+
+QUERIES = "queries"
+
+
+def as_response(made: Any, status: int = 200) -> Response:
+    """An answer in JSON."""
+    return Response(json.dumps(made, allow_nan=False), status, media_type="application/json")
+
+
+async def health(request: Request) -> Response:
+    """Whether the server is up, and how busy it is."""
+    workers = service_of(request).workers
+    busy = {"workers": workers.count, "busy": workers.num_busy, "waiting": workers.num_waiting}
+    return as_response({"status": "ok", "version": __version__, **busy})
+
+
+async def models(request: Request) -> Response:
+    """The models that are served, with their sizes."""
+    return as_response({"models": [served.facts for served in service_of(request).models.values()]})
+
+
+async def model(request: Request) -> Response:
+    """One model: its sizes and width, its variables with their values, and groups of them."""
+    return as_response(model_of(request).described())
+
+
+async def around(request: Request) -> Response:
+    """A variable (``?variable=NAME``) with its factors and the variables they share."""
+    variable = request.query_params.get("variable")
+    if variable is None:
+        raise UsageError("name a variable: …/around?variable=NAME")
+    return as_response(model_of(request).around(variable))
+
+
+async def solve(request: Request) -> Response:
+    """The most probable explanation of some evidence, as ``beacon solve --json`` has it."""
+    service, served = service_of(request), model_of(request)
+    question, deadline = asked_of(request, await body_of(request))
+    work = partial(_answered, request, served, question, deadline)
+    return as_response(await service.answer(request, work, deadline))
+
+
+async def solve_stream(request: Request) -> Response:
+    """Each better assignment, each better bound, and then the answer, as server-sent events."""
+    service, served = service_of(request), model_of(request)
+    body = parameters_of(request) if request.method == "GET" else await body_of(request)
+    question, deadline = asked_of(request, body)
+    stream = EventStream(service)
+    hears = Improvements(stream.tell)
+    work = partial(_answered, request, served, question, deadline, on_improvement=hears)
+    events = stream.of(service.submit(work, deadline))
+    return StreamingResponse(events, media_type="text/event-stream")
+
+
+async def solve_many(request: Request) -> Response:
+    """Many queries: one JSON line for each, as soon as it is answered; ``query`` is its number."""
+    service, served, body = service_of(request), model_of(request), await body_of(request)
+    works, ask = _works(request, service, served, body)
+    seconds, total = ask.deadline_seconds(service.settings), Deadline(service.settings.max_seconds)
+    return StreamingResponse(json_lines(service, works, seconds, total), media_type="application/x-ndjson")
+
+
+def _works(
+    request: Request, service: Service, served: ServedModel, body: dict[str, Any]
+) -> tuple[list[Callable[[Deadline], dict[str, Any]]], Ask]:
+    """What to do for each query; all are checked before the first is answered."""
+    queries, settings = body.pop(QUERIES, None), service.settings
+    if not isinstance(queries, list):
+        raise UsageError(f"queries must be a list, such as [{{'fever': 'yes'}}]; found {shown(queries)}")
+    check_count("the number of queries", len(queries), 0, settings.max_queries)
+    asks = [Ask.of({**body, "evidence": evidence}, settings) for evidence in queries]
+    if settings.log_evidence:
+        request.state.note["evidence"] = queries
+    questions = [ask.question(served.model) for ask in asks]
+    return [partial(_answered, request, served, one) for one in questions], Ask.of(body, settings)
+
+
+async def new_session(request: Request) -> Response:
+    """Open a session, with evidence if there is some."""
+    service, served = service_of(request), model_of(request)
+    body = await body_of(request)
+    question, _ = asked_of(request, {key: body[key] for key in body if key == "evidence"})
+    session = service.sessions.new(served)
+    session.observe(question.ask.evidence)
+    return as_response(_described(session, service), 201)
+
+
+async def session(request: Request) -> Response:
+    """What a session observes."""
+    return as_response(_described(session_of(request), service_of(request)))
+
+
+async def patch_session(request: Request) -> Response:
+    """Change the evidence of a session (null takes an observation back) and answer anew."""
+    service, found, body = service_of(request), session_of(request), await body_of(request)
+    question, deadline = asked_of(request, body)
+
+    def work() -> dict[str, Any]:
+        found.observe(question.ask.evidence)
+        return _answered(request, found.served, question, deadline, session=found)
+
+    answer = await service.answer(request, work, deadline)
+    return as_response(_described(found, service) | {"answer": answer})
+
+
+async def end_session(request: Request) -> Response:
+    """Forget a session."""
+    service_of(request).sessions.close(session_of(request))
+    return Response(status_code=204)
+
+
+async def metrics(request: Request) -> Response:
+    """Requests, latencies, queue and proofs, for Prometheus."""
+    return Response(service_of(request).metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+def _described(session: Session, service: Service) -> dict[str, Any]:
+    expires = service.settings.session_seconds
+    return {"id": session.id, "evidence": session.solver.observed, "expires_seconds": expires}
+
+
+def _answered(
+    request: Request,
+    served: ServedModel,
+    question: Question,
+    deadline: Deadline,
+    *,
+    session: Session | None = None,
+    on_improvement: Improvements | None = None,
+) -> dict[str, Any]:
+    """Answer in the thread of a worker, and count it."""
+    solver = None if session is None else session.solver
+    result = served.solve(question, deadline, session=solver, on_improvement=on_improvement)
+    _count(request, served, result)
+    return served.as_json(result, question)
+
+
+def _count(request: Request, served: ServedModel, result: Result) -> None:
+    proof = result.proof or "none"
+    service_of(request).metrics.count("beacon_answers_total", model=served.name, proof=proof)
+    request.state.note["proof"] = proof

@@ -1,0 +1,189 @@
+"""A bounded queue and the threads that work it off: deadlines count the wait, and no work is lost."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from time import perf_counter
+from typing import Any
+
+from beacon.errors import BeaconError
+from beacon.runner.pool import Cancelled, num_threads
+
+MOST_TRIES = 2  # work that has ended two workers is not given to a third
+MEMORY = 0.9  # share of the old mean in the mean time that work takes
+TOO_LATE = "the time was up before a worker was free"
+logger = logging.getLogger(__name__)
+
+
+class BusyError(BeaconError):
+    """There is no room, or no time left, for a request."""
+
+    def __init__(self, reason: str, retry_seconds: int) -> None:
+        super().__init__(f"{reason}; try again in {retry_seconds} s")
+        self.retry_seconds = retry_seconds
+
+
+class Deadline(Cancelled):
+    """Cancels a query: once it is set, or once its time is up."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.ends = perf_counter() + seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the time is up."""
+        return max(0.0, self.ends - perf_counter())
+
+    def is_set(self) -> bool:
+        """Is it over?"""
+        return super().is_set() or perf_counter() >= self.ends
+
+
+class Job:
+    """Work that waits for a worker."""
+
+    def __init__(self, work: Callable[[], Any], deadline: Deadline) -> None:
+        self.work, self.deadline = work, deadline
+        self.future: Future[Any] = Future()
+        self.tries = 0
+        self.queued, self.begun = perf_counter(), math.nan
+
+    @property
+    def waited_seconds(self) -> float:
+        """From the queue to the worker; so far, if it still waits."""
+        return (perf_counter() if math.isnan(self.begun) else self.begun) - self.queued
+
+    def begin(self) -> bool:
+        """Is there still somebody who wants this?"""
+        self.tries += 1
+        if self.tries > 1:
+            return not self.future.done()
+        self.begun = perf_counter()
+        return self.future.set_running_or_notify_cancel()
+
+
+class Workers:
+    """Threads that take jobs from one queue. Kernels release Python's lock, so they run in parallel."""
+
+    def __init__(self, count: int | None, capacity: int) -> None:
+        self.count, self.capacity = num_threads(count), capacity
+        self.threads: set[threading.Thread] = set()
+        self.num_busy, self.num_lost = 0, 0
+        self._jobs: deque[Job] = deque()
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._mean_seconds = 0.0
+
+    def start(self) -> None:
+        """Begin to work."""
+        for _ in range(self.count):
+            self._start_one()
+
+    def close(self) -> None:
+        """Finish what is in the queue and end."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        for thread in list(self.threads):
+            thread.join()
+
+    @property
+    def num_waiting(self) -> int:
+        """Jobs that no worker has taken."""
+        return len(self._jobs)
+
+    def submit(self, work: Callable[[], Any], deadline: Deadline) -> Job:
+        """Put work at the end of the queue, or refuse it."""
+        job = Job(work, deadline)
+        with self._changed:
+            if len(self._jobs) >= self.capacity:
+                raise self.busy(f"all {self.count} workers are busy and {len(self._jobs)} queries wait")
+            self._jobs.append(job)
+            self._changed.notify()
+        return job
+
+    def withdraw(self, job: Job) -> None:
+        """Nobody waits for this any more: end it, or never begin it."""
+        job.deadline.set()
+        if self._taken_out(job):
+            job.future.cancel()
+
+    def expire(self, job: Job) -> None:
+        """Refuse work that still waits though its time is up."""
+        if self._taken_out(job) and job.begin():
+            job.future.set_exception(self.busy(TOO_LATE))
+
+    def busy(self, reason: str) -> BusyError:
+        """A refusal that tells when there will probably be room."""
+        seconds = self._mean_seconds * (self.num_waiting + self.num_busy) / self.count
+        return BusyError(reason, max(1, math.ceil(seconds)))
+
+    def _taken_out(self, job: Job) -> bool:
+        """Take a job out of the queue; False if a worker was faster."""
+        with self._changed:
+            if job not in self._jobs:
+                return False
+            self._jobs.remove(job)
+            return True
+
+    def _start_one(self) -> None:
+        thread = threading.Thread(target=self._run, name="beacon-worker", daemon=True)
+        self.threads.add(thread)
+        thread.start()
+
+    def _run(self) -> None:
+        """Work until the queue is closed; whatever else ends this thread, another takes its place."""
+        job: Job | None = None
+        try:
+            while (job := self._next()) is not None:
+                self._do(job)
+        except BaseException:
+            self._replace(job)
+        finally:
+            self.threads.discard(threading.current_thread())
+
+    def _next(self) -> Job | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._jobs or self._is_closed)
+            return self._jobs.popleft() if self._jobs else None
+
+    def _do(self, job: Job) -> None:
+        if not job.begin():
+            return
+        if job.deadline.is_set():
+            job.future.set_exception(self.busy(TOO_LATE))
+            return
+        self._count(+1)
+        began = perf_counter()
+        try:
+            result = job.work()
+        except Exception as error:
+            job.future.set_exception(error)
+        else:
+            job.future.set_result(result)
+        finally:
+            self._count(-1)
+        self._mean_seconds = MEMORY * self._mean_seconds + (1 - MEMORY) * (perf_counter() - began)
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self.num_busy += change
+
+    def _replace(self, job: Job | None) -> None:
+        """Start another worker; what the lost one was doing is done first."""
+        logger.exception("a worker was lost; another takes its place")
+        is_open = job is not None and not job.future.done()
+        with self._changed:
+            self.num_lost += 1
+            if job is not None and is_open and job.tries < MOST_TRIES:
+                self._jobs.appendleft(job)
+                self._changed.notify()
+        if job is not None and is_open and job.tries >= MOST_TRIES:
+            job.future.set_exception(RuntimeError(f"{job.tries} workers were lost with this query"))
+        self._start_one()
