@@ -234,13 +234,11 @@ def _core_of(stack: CoreState, part_starts: NDArray[np.int64], row: int) -> Core
 
 @inlined
 def _gls_of(stack: GlsState, row: int) -> GlsState:
-    utilities = Utilities(
-        stack.utilities.of_entries[row], stack.utilities.tree[row], stack.utilities.levels[row]
-    )
+    stacked = stack.utilities
+    utilities = Utilities(stacked.tops[row], stacked.penalties[row], stacked.tree[row], stacked.levels[row])
     return GlsState(
         stack.weight[row],
         stack.next_harvest[row],
-        stack.penalties[row],
         utilities,
         stack.tied_factors[row],
         stack.cluster[row],
@@ -295,7 +293,7 @@ def _settle(
             guide.counters[0]["idle_restarts"] += 1
             if guide.counters[0]["idle_restarts"] > MAX_IDLE_RESTARTS:
                 return
-            _restart(model, core, gls, guide, guidance, constants)
+            _restart(model, core, gls, guide, guidance)
     core.counters[0]["num_events"] = 0
 
 
@@ -349,7 +347,7 @@ def advance(
             run_guided_gls(model, core, gls, constants, guide, guidance, limits)
             _settle(model, core, gls, guide, guidance, constants)
         else:
-            run_guided_greedy(model, core, constants, guide, guidance, limits)
+            run_guided_greedy(model, core, guide, guidance, limits)
             _settle(model, core, None, guide, guidance, constants)
         if core.counters[0]["steps"] == step:
             _list_candidates(model, core, rules.improving[row], candidates, row)

@@ -13,6 +13,7 @@ from beacon.errors import UsageError
 from beacon.evaluation.method import Budget, Query
 from beacon.evaluation.methods import EngineMethod
 from beacon.exact.bound import Bound
+from beacon.exact.plan import Plan
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
@@ -87,7 +88,7 @@ def test_an_independent_part_is_exact_while_another_is_searched() -> None:
 
 
 def test_solved_parts_are_left_alone_by_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 600)
+    monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 4000)
     found = know(compile_model(MIXED), {}, Effort(), 0)
     assert found.solved.is_solved.any()
     assert not found.solved.is_complete
@@ -329,9 +330,20 @@ def test_a_bound_that_does_not_move_has_a_small_share(monkeypatch: pytest.Monkey
     found = Beside(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
     bound = Bound(found.known.solved)
     found.score = 0.0
-    for gap, share in [(100.0, 0.05), (99.0, 0.0275), (20.0, 0.12), (20.0, 0.06), (20.0, 0.03), (20.0, 0.02)]:
+    for gap, share in [(100.0, 0.05), (99.0, 0.02), (20.0, 0.04), (4.0, 0.08), (2.4, 0.08), (2.4, 0.02)]:
         bound.upper_bound = gap
         if gap < 100.0:
             found._share_anew(bound)
         found._gap = gap
         assert found._share == pytest.approx(share, rel=0.1)
+
+
+@pytest.mark.parametrize(("seconds", "is_cheap"), [(0.8, True), (1.2, False)])
+def test_a_small_part_is_eliminated_only_if_that_is_cheap_against_its_share_of_the_search(
+    seconds: float, is_cheap: bool
+) -> None:
+    work = 0.1 * known.MAX_SHARE * seconds * known.ENTRIES_PER_SECOND
+    costs = np.array([[math.inf] * 5, [work] * 5])
+    prospect = Plan(np.arange(100, dtype=np.int32), costs)
+    chosen = known._cheap_parts(prospect, np.array([90, 10], dtype=np.int32), Effort.within(1.0))
+    assert chosen.tolist() == [False, is_cheap]

@@ -426,9 +426,21 @@ def test_an_arm_that_has_stalled_is_not_asked_again() -> None:
 def test_another_weight_stands_aside_where_it_is_no_other(alike: float) -> None:
     search = new_search(COLORING, {}, Auto((GlsPlus(), Tree(), OtherWeight(alike=alike)), first_round=6000))
     search.run(MaxSteps(5000))
-    arm = mix_of(search).arms[2]
-    assert arm.own.weight[0] > 0
-    assert arm.is_stalled == (alike > 1)
+    arms = mix_of(search).arms
+    assert arms[0].own.weight[1] > 0
+    assert len(arms) == (2 if alike > 1 else 3)  # it is not even set up
+    assert [arm.own.weight[0] for arm in arms[2:]] == [arms[0].own.weight[1]] * (len(arms) - 2)
+
+
+def test_another_weight_that_turns_out_to_be_no_other_stalls() -> None:
+    search = new_search(COLORING, {}, Auto((OtherWeight(alike=math.inf), Tree()), first_round=6000))
+    search.run(MaxSteps(5000))
+    assert mix_of(search).arms[0].is_stalled
+
+
+def test_a_search_is_over_when_the_only_arm_that_is_left_stands_aside() -> None:
+    arms = (OtherWeight(alike=math.inf), OtherWeight(alike=math.inf))
+    assert new_search(COLORING, {}, Auto(arms, first_round=6000)).run(MaxSteps(5000)) == "stalled"
 
 
 def test_a_search_whose_arms_have_all_stalled_is_over() -> None:

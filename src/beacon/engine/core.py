@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.max_tree import LOWEST, build_tree, level_starts
 from beacon.jit import inlined, kernel
-from beacon.model.flat import Fixed, FlatModel, once_per_model
+from beacon.model.flat import Fixed, FlatModel, finite_ranges, once_per_model
 from beacon.reduce.parts import label_parts
 from beacon.rng import random_below, stream
 
@@ -117,7 +117,7 @@ def new_core(model: FlatModel, fixed: Fixed, seed: int, *, flips: bool = True) -
     counters["num_free"] = np.count_nonzero(is_free)
     counters["log_zero"] = model.log_zero
     assignment, tops = np.maximum(fixed, 0), np.empty(model.num_factors)
-    counters["upper_bound"] = set_tops(model, assignment, is_free, tops, queue)
+    counters["upper_bound"] = set_tops(model, tops_of(model), assignment, is_free, tops, queue)
     return _core(model, flips, counters, stream(seed, fixed), assignment, is_free, part_of, tops, parts)
 
 
@@ -261,10 +261,8 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
 @once_per_model
 def tolerance_of(model: FlatModel) -> float:
     """Large where the log-potentials are: what flips keep up to date is a little off by then."""
-    sizes = np.where(model.log_table == model.log_zero, 0.0, np.abs(model.log_table))
-    starts = model.table_starts[:-1][np.diff(model.table_starts) > 0]
-    largest_sum = float(np.maximum.reduceat(sizes, starts).sum()) if len(starts) else 0.0
-    return max(LEAST_TOLERANCE, ROUNDING * largest_sum)
+    lows, tops = finite_ranges(model.log_table, model.table_starts, model.log_zero)
+    return max(LEAST_TOLERANCE, ROUNDING * float(np.maximum(-lows, tops).sum(initial=0.0)))
 
 
 @once_per_model
@@ -289,6 +287,14 @@ def _least_difference(model: FlatModel) -> float:
     steps = np.diff(model.log_table[order])
     is_told = (np.diff(factors[order]) == 0) & (steps > 0) & (model.log_table[order][:-1] != model.log_zero)
     return float(steps.min(where=is_told, initial=np.inf))
+
+
+@once_per_model
+def tops_of(model: FlatModel) -> NDArray[np.float64]:
+    """[factors] the largest log-potential of each without evidence, found once."""
+    if not model.num_factors:
+        return np.empty(0)
+    return np.maximum.reduceat(model.log_table, model.table_starts[:-1])
 
 
 @inlined
@@ -330,15 +336,17 @@ def _best_possible(
     assignment: NDArray[np.int32],
     is_free: NDArray[np.bool_],
     factor: int,
+    known: float,
     digits: NDArray[np.int32],
 ) -> float:
-    """The largest log-potential of a factor under the evidence. Cost: the entries that it leaves possible."""
+    """The largest log-potential of a factor under the evidence; ``known`` is the one without any.
+
+    Cost: the entries that the evidence leaves possible, where it has a say.
+    """
     entry, count = _first_possible(model, assignment, is_free, factor)
-    top = model.log_table[entry]
     if count == model.table_starts[factor + 1] - model.table_starts[factor]:
-        for other in range(entry + 1, entry + count):
-            top = max(top, model.log_table[other])
-        return top  # type: ignore[no-any-return]
+        return known
+    top = model.log_table[entry]
     for place in range(model.scope_starts[factor + 1] - model.scope_starts[factor]):
         digits[place] = 0
     for _ in range(count - 1):
@@ -350,6 +358,7 @@ def _best_possible(
 @kernel
 def set_tops(
     model: FlatModel,
+    known: NDArray[np.float64],
     assignment: NDArray[np.int32],
     is_free: NDArray[np.bool_],
     tops: NDArray[np.float64],
@@ -357,11 +366,12 @@ def set_tops(
 ) -> float:
     """Find the factors' maxima and return their sum: an assignment that reaches it is optimal.
 
-    ``digits`` is room for the values of one scope. Cost: all table entries.
+    ``known`` are the maxima without evidence, ``digits`` is room for the values of one scope. Cost: the
+    table entries of the factors that the evidence touches.
     """
     bound = 0.0
     for factor in range(len(tops)):
-        tops[factor] = _best_possible(model, assignment, is_free, factor, digits)
+        tops[factor] = _best_possible(model, assignment, is_free, factor, known[factor], digits)
         bound += tops[factor]
     return bound
 

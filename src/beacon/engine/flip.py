@@ -18,12 +18,14 @@ REFRESH_STEPS = 1 << 20  # recompute what flips update, before rounding errors c
 
 
 class Utilities(NamedTuple):
-    """A number for every table entry, and the largest at the current assignment: flips keep it up to date."""
+    """What penalising each factor's current entry would be worth: flips keep it up to date."""
 
-    of_entries: NDArray[np.float32]
-    """[entries] what penalising the entry would be worth."""
+    tops: NDArray[np.float64]
+    """[factors] what costs are counted from."""
+    penalties: NDArray[np.float32]
+    """[entries]"""
     tree: NDArray[np.float32]
-    """Max tree over factors: the number of each current entry."""
+    """Max tree over factors: the utility of each current entry."""
     levels: NDArray[np.int32]
     """Level starts of ``tree``."""
 
@@ -48,6 +50,13 @@ def best_value(model: FlatModel, core: CoreState, variable: int) -> int:
 
 
 @inlined
+def utility(model: FlatModel, utilities: Utilities, factor: int, entry: int) -> np.float32:
+    """Cost of an entry over 1 + its penalty, in single precision so that equal costs tie exactly."""
+    cost = max(0.0, utilities.tops[factor] - model.log_table[entry])
+    return np.float32(cost / (1.0 + float(utilities.penalties[entry])))
+
+
+@inlined
 def _move_factor(
     model: FlatModel,
     core: CoreState,
@@ -64,7 +73,7 @@ def _move_factor(
     part["zeros"] += is_zero * 1 - was_zero * 1
     core.entries[factor] = new
     if utilities is not None:
-        set_leaf(utilities.tree, utilities.levels, factor, utilities.of_entries[new])
+        set_leaf(utilities.tree, utilities.levels, factor, utility(model, utilities, factor, new))
 
 
 @inlined

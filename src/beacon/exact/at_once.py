@@ -32,6 +32,7 @@ ANSWERED, LEFT, NO_ROOM = 0, 1, 2
 SUMS = 3  # in ``needs``, after FACTORS, PLACES and ENTRIES
 FIRST_ROOM = 1 << 12  # entries of new tables that are there before any query asks for more
 MAX_ROOM = 1 << 21  # entries; what takes more than these 16 MiB takes so long that the long way costs little
+MAX_MODEL = 1 << 17  # entries; with more, the kernels take so long that the long way costs little
 MAX_PART = 4096  # variables of a part; its graph takes 2 MiB
 MAX_STREAK = 4  # queries in a row that were left before most are left at once
 PROBE = 16  # one query in so many is tried all the same
@@ -326,14 +327,14 @@ class AtOnce:
 
     def __init__(self, model: FlatModel) -> None:
         zeros, facts = zeros_of(model), facts_of(model)
-        self._facts = zeros, facts.log_table  # not the model: what is remembered about it must not keep it
+        self._zeros, self._facts = zeros, facts
         self._rooms: list[Room] = []  # those not in use
         factors, places = model.num_factors + 2 * model.num_variables, facts.places + 4 * model.num_variables
         sums = max(FIRST_ROOM, int(model.domain_sizes.max(initial=0)))
         self._needs = np.array([factors, places, facts.entries + FIRST_ROOM, sums])
         self._max_needs = MAX_ROOM + facts.entries
         is_void = not zeros.matter and bool(zeros.entries.any())  # no assignment is possible
-        self._is_able = facts.entries <= MAX_ROOM and not is_void
+        self._is_able = facts.entries <= MAX_MODEL and not is_void
         self._streak = 0
 
     def answer(
@@ -346,10 +347,12 @@ class AtOnce:
         if not self._is_able or not self._is_worth_trying():
             return None
         assignment, score = np.empty(model.num_variables, dtype=np.int64), np.empty(1)
-        room, status = self._room(model), NO_ROOM
+        room, log_table, status = self._room(model), self._facts.log_table(model), NO_ROOM
         while status == NO_ROOM:
             room.fixed[:] = fixed
-            status = answer_at_once(model, *self._facts, room, caps, word_of(seed), assignment, score)
+            status = answer_at_once(
+                model, self._zeros, log_table, room, caps, word_of(seed), assignment, score
+            )
             if status == NO_ROOM:
                 if room.needs[ENTRIES:].max() > self._max_needs:
                     break

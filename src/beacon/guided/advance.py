@@ -18,8 +18,6 @@ from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
 
-NO_PENALTIES = GlsPlus(penalty_weight=1.0)  # for Greedy: shared helpers take constants, and use none of them
-
 GUIDED_STRATEGIES = (Greedy.name, GlsPlus.name)  # those that choose single moves
 
 
@@ -54,4 +52,4 @@ class GuidedAdvance:
         if isinstance(self.strategy, GlsPlus):
             constants = self.strategy.constants(model)
             return run_guided_gls(model, core, self.own, constants, guide, self._numbers, limits)
-        return run_guided_greedy(model, core, NO_PENALTIES.constants(model), guide, self._numbers, limits)
+        return run_guided_greedy(model, core, guide, self._numbers, limits)

@@ -70,13 +70,13 @@ def _is_guides_turn(guide: GuideState, guidance: GuidanceConstants) -> bool:
 
 
 @inlined
-def _go_on(model: FlatModel, core: CoreState, gls: GlsState | None, constants: GlsConstants) -> None:
+def _go_on(model: FlatModel, core: CoreState, gls: GlsState | None) -> None:
     """Go on without penalties from the assignment that is in place. Cost: that of a rebuild."""
     if gls is not None:
-        clear_penalties(model, core, gls, constants)
+        clear_penalties(model, core, gls)
     begin_again(model, core)
     if gls is not None:
-        rebuild_utilities(core, gls)
+        rebuild_utilities(model, core, gls)
 
 
 @called
@@ -86,7 +86,6 @@ def _restart(
     gls: GlsState | None,
     guide: GuideState,
     guidance: GuidanceConstants,
-    constants: GlsConstants,
 ) -> None:
     """Go on without penalties from a fresh assignment. Cost: that of a rebuild."""
     save_all_best(core)
@@ -94,7 +93,7 @@ def _restart(
         _draw_from_scores(model, core, guide)
     else:
         randomise(model, core)
-    _go_on(model, core, gls, constants)
+    _go_on(model, core, gls)
 
 
 @inlined
@@ -153,15 +152,14 @@ def _take_turns(
     gls: GlsState | None,
     guide: GuideState,
     guidance: GuidanceConstants,
-    constants: GlsConstants,
 ) -> None:
     """Go on without the guide from where it has led, or with it from a restart; without old penalties."""
     turns = guide.counters[0]
     if turns["is_alone"]:
-        _restart(model, core, gls, guide, guidance, constants)
+        _restart(model, core, gls, guide, guidance)
     else:
         save_all_best(core)
-        _go_on(model, core, gls, constants)
+        _go_on(model, core, gls)
     turns["is_alone"] = not turns["is_alone"]
     turns["turn_step"] = core.counters[0]["steps"]
 
@@ -183,9 +181,9 @@ def run_guided_gls(
         if tree_top(core.gains, core.gain_levels) > EPSILON:
             _climb(model, core, gls.utilities, guide, guidance)
             if _turn_is_over(core, guide, guidance):
-                _take_turns(model, core, gls, guide, guidance, constants)
+                _take_turns(model, core, gls, guide, guidance)
             elif _is_stalled(core, guide, guidance) or restart_is_due(core, constants):
-                _restart(model, core, gls, guide, guidance, constants)
+                _restart(model, core, gls, guide, guidance)
         else:
             num_tied = leave_optimum(model, core, gls, constants)
             if num_tied == 0:
@@ -201,7 +199,6 @@ def run_guided_gls(
 def run_guided_greedy(
     model: FlatModel,
     core: CoreState,
-    constants: GlsConstants,
     guide: GuideState,
     guidance: GuidanceConstants,
     limits: Limits,
@@ -214,15 +211,15 @@ def run_guided_greedy(
             _climb(model, core, None, guide, guidance)
             turns["idle_restarts"] = 0
             if _turn_is_over(core, guide, guidance):
-                _take_turns(model, core, None, guide, guidance, constants)
+                _take_turns(model, core, None, guide, guidance)
             elif _is_stalled(core, guide, guidance):
-                _restart(model, core, None, guide, guidance, constants)
+                _restart(model, core, None, guide, guidance)
         else:
             counters["local_optima"] += 1
             turns["idle_restarts"] += 1
             if turns["idle_restarts"] > MAX_IDLE_RESTARTS:
                 return STALLED
-            _restart(model, core, None, guide, guidance, constants)
+            _restart(model, core, None, guide, guidance)
         if counters["best_step"] == counters["steps"]:
             verdict = outcome(core, limits)
     return verdict

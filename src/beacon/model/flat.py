@@ -110,7 +110,8 @@ def _flatten(model: GraphicalModel, log_zero: float | None) -> FlatModel:
         raise ModelError(f"the search takes at most 2^31 table entries in all; found {model.num_entries}")
     sizes = model.domain_sizes
     log_table = np.concatenate([np.empty(0), *(f.log_table.ravel() for f in model.factors)])
-    largest = np.abs(log_table, where=np.isfinite(log_table), out=np.zeros_like(log_table)).max(initial=0.0)
+    is_finite = np.isfinite(log_table)
+    largest = max(abs(end(log_table, where=is_finite, initial=0.0)) for end in (np.min, np.max))
     if largest > MAX_LOG_POTENTIAL:
         raise ModelError(
             f"log-potentials beyond ±{MAX_LOG_POTENTIAL:g} cannot be searched; found {largest:g}: "
@@ -150,10 +151,24 @@ def default_log_zero(log_table: NDArray[np.float64]) -> float:
 def _hard_zero(log_table: NDArray[np.float64], table_starts: NDArray[np.int32], log_zero: float) -> float:
     if not len(log_table):
         return log_zero
-    finite = np.where(log_table == log_zero, np.inf, log_table)
-    tops = np.maximum.reduceat(log_table, table_starts[:-1])
-    lows = np.minimum(np.minimum.reduceat(finite, table_starts[:-1]), tops)
+    lows, tops = finite_ranges(log_table, table_starts, log_zero)
     return float(np.minimum(lows, 0.0).sum() - np.maximum(tops, 0.0).sum() - 1)
+
+
+def finite_ranges(
+    log_table: NDArray[np.float64], table_starts: NDArray[np.int32], log_zero: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """[factors] the lowest and the highest entry of each table, zeros apart; 0 and 0 if there is no other."""
+    if len(table_starts) == 1:
+        return np.empty(0), np.empty(0)
+    starts, is_zero = table_starts[:-1], log_table == log_zero
+    tops = np.maximum.reduceat(log_table, starts)
+    if not is_zero.any():
+        return np.minimum.reduceat(log_table, starts), tops
+    lows = np.minimum.reduceat(np.where(is_zero, np.inf, log_table), starts)
+    is_void = lows == np.inf
+    lows[is_void], tops[is_void] = 0.0, 0.0
+    return lows, tops
 
 
 def _checked_floor(log_zero: float, log_table: NDArray[np.float64]) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.components import OUT, UNSEEN, find_parts
 from beacon.reduce.condition import condition_factors, number_free_variables
-from beacon.reduce.propagate import possible_moves
+from beacon.reduce.propagate import possible_moves, zeros_of
 from beacon.reduce.shrink import NEEDED, STEPS, TAIL, shrink
 from beacon.reduce.tables import Tables, new_scratch, new_tables, with_room
 from beacon.reduce.way_back import choose_backwards
@@ -122,7 +122,9 @@ def reduce_query(
     )
     num_factors_of = np.zeros(count, dtype=np.int32)
     scope, room = np.empty(facts.max_scope, dtype=np.int32), np.empty((2, facts.max_scope), dtype=np.int64)
-    condition_factors(model, facts.log_table, given, numbers, values, tables, num_factors_of, scope, room)
+    condition_factors(
+        model, facts.log_table(model), given, numbers, values, tables, num_factors_of, scope, room
+    )
     steps = np.empty(0, dtype=np.int32)
     if eliminate:
         tables, steps = _shrunk(tables, num_factors_of)
@@ -133,19 +135,26 @@ def reduce_query(
 class Facts:
     """What reducing needs to know about a model, the same for all its queries."""
 
-    log_table: NDArray[np.float64]
-    """The model's tables with zeros at -inf."""
+    own_table: NDArray[np.float64] | None
+    """The model's tables with zeros at -inf; None: it has none (what is remembered must not keep it)."""
     places: int
     entries: int
     max_scope: int
+
+    def log_table(self, model: FlatModel) -> NDArray[np.float64]:
+        """The model's tables with zeros at -inf."""
+        return model.log_table if self.own_table is None else self.own_table
 
 
 @once_per_model
 def facts_of(model: FlatModel) -> Facts:
     """What reducing needs to know, found once."""
-    log_table = np.where(model.log_table == model.log_zero, -np.inf, model.log_table)
+    is_zero, own_table = zeros_of(model).entries, None
+    if is_zero.any():
+        own_table = np.where(is_zero, -np.inf, model.log_table)
+        own_table.flags.writeable = False  # as the model's own is: kernels are compiled for one of the two
     max_scope = int(np.diff(model.scope_starts).max(initial=1))
-    return Facts(log_table, len(model.scopes), len(log_table) + FIRST_ROOM, max_scope)
+    return Facts(own_table, len(model.scopes), len(model.log_table) + FIRST_ROOM, max_scope)
 
 
 def _shrunk(tables: Tables, num_factors_of: NDArray[np.int32]) -> tuple[Tables, NDArray[np.int32]]:

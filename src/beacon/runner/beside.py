@@ -20,7 +20,7 @@ from beacon.runner.stop import Stop
 
 FIRST_SHARE = 0.05  # of the time
 MIN_SHARE, MAX_SHARE = 0.02, 0.5
-KEEPS_SHARE = 0.1  # of the gap: a level that closes this much leaves the share as it is
+KEEPS_SHARE = 0.4  # of the gap: a level that closes this much leaves the share as it is, all six nearly all
 SETUP_SECONDS = 2e-7  # for each table entry of what is left
 SECONDS_PER_ENTRY = 1.5e-7  # of the clusters of a level, for enough passes to be of use
 TIME_LEFT_SHARE = 0.5  # of the time that is left, for a level or an elimination
@@ -138,7 +138,7 @@ class Beside:
         gap = bound.upper_bound - self.score
         closed = 1 - gap / self._gap if 0 < self._gap < math.inf else 0.0
         self._gap, self._num_stalls = gap, bound.num_stalls
-        self._share = min(max(self._share * (0.5 + 0.5 * closed / KEEPS_SHARE), MIN_SHARE), MAX_SHARE)
+        self._share = min(max(self._share * closed / KEEPS_SHARE, MIN_SHARE), MAX_SHARE)
 
     def _hear(self, search: Search) -> None:
         """Take over what the search has found."""

@@ -23,8 +23,7 @@ from beacon.reduce.query import reduce_query
 from beacon.runner.result import Outcome
 from beacon.runner.search import Trace
 
-WHOLE_SHARE = 0.5  # of the time limit, for an elimination that leaves nothing to search
-PART_SHARE = 0.25  # for one that does
+MAX_SHARE = 0.5  # of the time limit, for elimination; of a part's share of it where others are searched
 OVERHEAD_SHARE = 0.05  # each, at most, for reducing and for ordering
 ENTRIES_PER_SECOND = 1e8  # that elimination sums
 REDUCE_SECONDS = 1e-7  # for each table entry of the model, orders and tables included
@@ -47,12 +46,7 @@ class Effort(NamedTuple):
     @property
     def max_work(self) -> float:
         """Entries that the elimination of a whole query may sum."""
-        return WHOLE_SHARE * self.seconds * ENTRIES_PER_SECOND
-
-    @property
-    def max_work_of_parts(self) -> float:
-        """Entries that the elimination of some parts may sum, where others are searched."""
-        return PART_SHARE * self.seconds * ENTRIES_PER_SECOND
+        return MAX_SHARE * self.seconds * ENTRIES_PER_SECOND
 
     @property
     def caps(self) -> Caps:
@@ -119,16 +113,18 @@ def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, 
     given = as_fixed(evidence, model.num_variables)
     reduced = reduce_query(model, given)
     prospect = plan(reduced, seed, effort.caps.entries, effort.caps.order_work)
-    return Known(given, solve_parts(reduced, prospect, _cheap_parts(prospect, effort), seed))
+    is_cheap = _cheap_parts(prospect, np.diff(reduced.part_starts), effort)
+    return Known(given, solve_parts(reduced, prospect, is_cheap, seed))
 
 
-def _cheap_parts(prospect: Plan, effort: Effort) -> NDArray[np.bool_]:
-    """[parts] all if they are cheap together, else those that are: the cheapest first."""
+def _cheap_parts(prospect: Plan, sizes: NDArray[np.int32], effort: Effort) -> NDArray[np.bool_]:
+    """[parts] all if they are cheap together, else those that are, by the time a search would give to each.
+
+    A search shares its time between the variables: a part of a few is soon solved by it, too.
+    """
     if prospect.work.sum() <= effort.max_work:
         return np.ones(len(prospect.work), dtype=np.bool_)
-    ranking = np.argsort(prospect.work, kind="stable")
-    is_cheap = np.zeros(len(ranking), dtype=np.bool_)
-    is_cheap[ranking] = np.cumsum(prospect.work[ranking]) <= effort.max_work_of_parts
+    is_cheap: NDArray[np.bool_] = prospect.work <= effort.max_work * sizes / sizes.sum()
     return is_cheap
 
 

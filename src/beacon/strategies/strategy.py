@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
@@ -52,6 +53,13 @@ class Strategy(ABC):
     @abstractmethod
     def advance(self, model: FlatModel, core: CoreState, own: Any, limits: Limits) -> int:
         """Run until a limit is reached; return RUNNING, OPTIMAL, STALLED or TARGET."""
+
+    def stands_aside(self, model: FlatModel, others: Sequence[tuple[Strategy, Any]]) -> bool:
+        """As an arm of the automatic mix: is it of no use beside ``others``, which have had a turn?
+
+        It is asked before its first turn, so that an arm of no use costs nothing.
+        """
+        return False
 
     def stays(self, own: Any, leads: bool, has_news: bool) -> bool:
         """As an arm of the automatic mix: go on where it was left, or from the best of all arms?

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 from beacon.engine.construct import construct_assignment
-from beacon.engine.core import CoreState
+from beacon.engine.core import CoreState, draw_assignment
 from beacon.engine.incumbent import STALLED, Limits
 from beacon.errors import UsageError, check_count, check_is_number, shown
 from beacon.model.flat import FlatModel
@@ -15,6 +16,8 @@ from beacon.strategies.gls import GlsPlus
 from beacon.strategies.gls.kernel import GlsState
 from beacon.strategies.strategy import Strategy
 from beacon.strategies.tree import Tree
+
+ENTRIES_PER_WORK = 10  # to set up an arm takes its tables: a turn is to take longer than that
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,17 @@ class OtherWeight(GlsPlus):
 
     name: ClassVar[str] = "gls+ by landscape"
 
+    def stands_aside(self, model: FlatModel, others: Sequence[tuple[Strategy, Any]]) -> bool:
+        """Whoever searches by GLS+ from the same start has met the same first local optimum."""
+        return any(self._is_alike(model, own) for arm, own in others if isinstance(arm, GlsPlus))
+
     def advance(self, model: FlatModel, core: CoreState, own: GlsState, limits: Limits) -> int:
         """Run the kernel, unless the weight turns out to be no other."""
-        ratio = own.weight[0] / self.constants(model).weight
-        if 1 / self.alike < ratio < self.alike:
-            return STALLED
-        return super().advance(model, core, own, limits)
+        return STALLED if self._is_alike(model, own) else super().advance(model, core, own, limits)
+
+    def _is_alike(self, model: FlatModel, own: GlsState) -> bool:
+        ratio = float(own.weight[1]) / self.constants(model).weight
+        return 1 / self.alike < ratio < self.alike
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,8 @@ class Auto(Strategy):
     """Work of the first round; None: by the size of the model."""
     exact: bool = True
     """Solve the parts of a query exactly where that is cheap, and bound the rest. See docs/exactness.md."""
+    start: Literal["constructed", "random"] = "constructed"
+    """Where it begins if nobody says otherwise."""
 
     name: ClassVar[str] = "auto"
     flips: ClassVar[bool] = False
@@ -69,14 +79,16 @@ class Auto(Strategy):
         if not 0 < self.min_share <= 1 / len(self.arms):
             most = f"{1 / len(self.arms):g} for {len(self.arms)} arms"
             raise UsageError(f"min_share must lie in 0..{most}, above 0; found {self.min_share}")
+        if self.start not in {"constructed", "random"}:
+            raise UsageError(f"start must be 'constructed' or 'random'; found {self.start!r}")
 
     def fitted(self, model: FlatModel) -> Auto:
         """Fit every arm."""
         return replace(self, arms=tuple(arm.fitted(model) for arm in self.arms))
 
     def begin(self, model: FlatModel, core: CoreState) -> None:
-        """Begin at a constructed assignment."""
-        construct_assignment(model, core)
+        """Begin at a constructed assignment, or at random."""
+        (construct_assignment if self.start == "constructed" else draw_assignment)(model, core)
 
     def new_state(self, model: FlatModel, core: CoreState) -> Mix:
         """All arms begin at the same place."""
@@ -88,5 +100,6 @@ class Auto(Strategy):
 
     def advance(self, model: FlatModel, core: CoreState, own: Mix, limits: Limits) -> int:
         """Run the arm at work, and hand over to the next at the end of its phase."""
-        first_round = self.first_round or len(self.arms) * max(50_000, 10 * len(model.scopes))
+        least = max(50_000, 10 * len(model.scopes), len(model.log_table) // ENTRIES_PER_WORK)
+        first_round = self.first_round or len(self.arms) * least
         return run_mix(model, core, own, self.min_share, first_round, limits)

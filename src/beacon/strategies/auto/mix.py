@@ -150,9 +150,12 @@ def run_mix(
         _begin_phase(core, mix, first_round)
     verdict = _run_arm(model, core, mix, limits)
     mix.arm.is_stalled = verdict == STALLED
+    is_over = mix.arm.is_stalled or core.counters[0]["work"] >= mix.phase_end
+    if is_over:
+        _drop_useless(model, mix)
     if verdict not in {RUNNING, STALLED} or sum(arm.is_stalled for arm in mix.arms) == len(mix.strategies):
         return verdict
-    if mix.arm.is_stalled or core.counters[0]["work"] >= mix.phase_end:
+    if is_over:
         _hand_over(model, core, mix, min_share, first_round)
     return RUNNING
 
@@ -250,6 +253,14 @@ def _go_to_next(core: CoreState, mix: Mix, min_share: float) -> None:
         mix.at = (mix.at + 1) % len(mix.strategies)
         if mix.at == len(mix.arms) or not mix.arm.is_stalled:
             return
+
+
+def _drop_useless(model: FlatModel, mix: Mix) -> None:
+    """Leave out the next strategies that are of no use beside those that have had a turn."""
+    known = [(arm.strategy, arm.own) for arm in mix.arms]
+    while (k := len(mix.arms)) < len(mix.strategies) and mix.strategies[k].stands_aside(model, known):
+        mix.strategies = mix.strategies[:k] + mix.strategies[k + 1 :]
+        mix.shares = np.delete(mix.shares, k)
 
 
 def _credit(core: CoreState, mix: Mix) -> None:

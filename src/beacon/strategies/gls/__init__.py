@@ -92,7 +92,7 @@ class GlsPlus(Strategy):
     def settle(self, model: FlatModel, core: CoreState, own: GlsState) -> None:
         """Rebuild the core and the utilities; penalties stay."""
         rebuild(model, core)
-        rebuild_utilities(core, own)
+        rebuild_utilities(model, core, own)
 
     def advance(self, model: FlatModel, core: CoreState, own: GlsState, limits: Limits) -> int:
         """Run the kernel."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState, rebuild
-from beacon.engine.flip import Utilities, climb
+from beacon.engine.flip import Utilities, climb, utility
 from beacon.engine.incumbent import (
     EPSILON,
     RUNNING,
@@ -52,92 +52,76 @@ class GlsState(NamedTuple):
     """What GLS+ remembers beside the core, whose ``table`` holds the penalised log-potentials."""
 
     weight: NDArray[np.float64]
-    """[1] what one unit of penalty costs, in nats; 0: not known before the first local optimum."""
+    """[2] what one unit of penalty costs, in nats, and what it would by the landscape; 0: not known before
+    the first local optimum."""
     next_harvest: NDArray[np.int64]
     """[1] the work from which better clusters are next looked for."""
-    penalties: NDArray[np.float32]
-    """[entries]"""
     utilities: Utilities
-    """What penalising each entry would be worth: cost / (1 + penalty)."""
+    """The penalties, and what penalising each entry would be worth: cost / (1 + penalty)."""
     tied_factors: NDArray[np.int32]
     """[factors] room for the factors of one penalty round."""
     cluster: NDArray[np.int32]
     """[variables] room for one cluster."""
+
+    @property
+    def penalties(self) -> NDArray[np.float32]:
+        """[entries]"""
+        return self.utilities.penalties
 
 
 def new_gls_state(model: FlatModel, core: CoreState, constants: GlsConstants) -> GlsState:
     """A search without penalties so far."""
     levels = level_starts(model.num_factors)
     utilities = Utilities(
-        of_entries=np.empty(len(model.log_table), dtype=np.float32),
+        tops=core.tops if constants.relative_utilities else _published_tops(model, core),
+        penalties=np.zeros(
+            len(model.log_table), dtype=np.float32
+        ),  # memory that is not used until written to
         tree=np.full(levels[-1], LOWEST, dtype=np.float32),
         levels=levels,
     )
-    own = GlsState(
-        weight=np.array([0.0 if constants.by_landscape else constants.weight]),
+    weight = 0.0 if constants.by_landscape else constants.weight
+    return GlsState(
+        weight=np.array([weight, 0.0]),
         next_harvest=np.zeros(1, dtype=np.int64),
-        penalties=np.empty(len(model.log_table), dtype=np.float32),
         utilities=utilities,
         tied_factors=np.empty(model.num_factors, dtype=np.int32),
         cluster=np.empty(model.num_variables, dtype=np.int32),
     )
-    clear_penalties(model, core, own, constants)
-    return own
 
 
-@inlined
-def _has_free_variable(model: FlatModel, core: CoreState, factor: int) -> bool:
-    for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-        if core.is_free[model.scopes[place, 0]]:
-            return True
-    return False
-
-
-@inlined
-def _top(model: FlatModel, core: CoreState, constants: GlsConstants, factor: int) -> float:
-    """What a factor's costs are counted from."""
-    if constants.relative_utilities or not _has_free_variable(model, core, factor):
-        return core.tops[factor]  # type: ignore[no-any-return]
-    return 0.0
-
-
-@inlined
-def _utility(model: FlatModel, own: GlsState, top: float, entry: int) -> np.float32:
-    """Cost of an entry over 1 + its penalty, in single precision so that equal costs tie exactly."""
-    cost = max(0.0, top - model.log_table[entry])
-    return np.float32(cost / (1.0 + float(own.penalties[entry])))
+def _published_tops(model: FlatModel, core: CoreState) -> NDArray[np.float64]:
+    """Costs count from probability one, but for factors that the search cannot change."""
+    owners = np.repeat(np.arange(model.num_factors), np.diff(model.scope_starts))
+    num_free = np.bincount(owners, core.is_free[model.scopes[:, 0]], model.num_factors)
+    return np.where(num_free > 0, 0.0, core.tops)
 
 
 @kernel
-def clear_penalties(model: FlatModel, core: CoreState, own: GlsState, constants: GlsConstants) -> None:
-    """Begin without penalties. Cost: all table entries."""
-    for factor in range(len(core.tops)):
-        top = _top(model, core, constants, factor)
-        for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
+def clear_penalties(model: FlatModel, core: CoreState, own: GlsState) -> None:
+    """Begin anew without penalties. Cost: all table entries."""
+    penalties = own.utilities.penalties
+    for entry in range(len(penalties)):
+        if penalties[entry] > 0:
+            penalties[entry] = 0
             core.table[entry] = model.log_table[entry]
-            own.penalties[entry] = 0
-            own.utilities.of_entries[entry] = _utility(model, own, top, entry)
 
 
 @kernel
-def rebuild_utilities(core: CoreState, own: GlsState) -> None:
+def rebuild_utilities(model: FlatModel, core: CoreState, own: GlsState) -> None:
     """Find the utility of every factor's current entry anew. Cost: the number of factors."""
     for factor in range(len(core.entries)):
-        own.utilities.tree[factor] = own.utilities.of_entries[core.entries[factor]]
+        own.utilities.tree[factor] = utility(model, own.utilities, factor, core.entries[factor])
     build_tree(own.utilities.tree, own.utilities.levels)
 
 
 @inlined
-def _penalise_entry(
-    model: FlatModel, core: CoreState, own: GlsState, constants: GlsConstants, factor: int
-) -> None:
+def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: int) -> None:
     """One unit more for a factor's current entry. Cost: the factor's variables."""
     entry, weight = core.entries[factor], own.weight[0]
-    own.penalties[entry] += np.float32(1)
+    own.utilities.penalties[entry] += np.float32(1)
     core.table[entry] -= weight
-    utility = _utility(model, own, _top(model, core, constants, factor), entry)
-    own.utilities.of_entries[entry] = utility
-    set_leaf(own.utilities.tree, own.utilities.levels, factor, utility)
+    set_leaf(own.utilities.tree, own.utilities.levels, factor, utility(model, own.utilities, factor, entry))
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         variable = model.scopes[place, 0]
         if core.is_free[variable]:
@@ -148,17 +132,13 @@ def _penalise_entry(
 @called
 def _smooth_penalties(model: FlatModel, core: CoreState, own: GlsState, constants: GlsConstants) -> None:
     """Let all penalties fade a little. Cost: all table entries and links."""
-    rate = np.float32(constants.smoothing)
-    for factor in range(len(core.entries)):
-        top = _top(model, core, constants, factor)
-        for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
-            if own.penalties[entry] > 0:
-                own.penalties[entry] *= rate
-                penalty = own.weight[0] * float(own.penalties[entry])
-                core.table[entry] = model.log_table[entry] - penalty
-                own.utilities.of_entries[entry] = _utility(model, own, top, entry)
+    rate, penalties = np.float32(constants.smoothing), own.utilities.penalties
+    for entry in range(len(penalties)):
+        if penalties[entry] > 0:
+            penalties[entry] *= rate
+            core.table[entry] = model.log_table[entry] - own.weight[0] * float(penalties[entry])
     rebuild(model, core)
-    rebuild_utilities(core, own)
+    rebuild_utilities(model, core, own)
 
 
 @called
@@ -183,7 +163,9 @@ def _median_loss(core: CoreState) -> float:
 def _find_weight(core: CoreState, own: GlsState, constants: GlsConstants) -> None:
     """At the first local optimum: a part of what leaving it takes at a typical variable."""
     weight = LANDSCAPE_SHARE * _median_loss(core)
-    own.weight[0] = weight if weight > LEAST_SHARE * constants.weight else constants.weight
+    own.weight[1] = weight if weight > LEAST_SHARE * constants.weight else constants.weight
+    if constants.by_landscape:
+        own.weight[0] = own.weight[1]
 
 
 @inlined
@@ -195,7 +177,7 @@ def _penalise(model: FlatModel, core: CoreState, own: GlsState, constants: GlsCo
         counters["work"] += len(model.scopes)
     num_tied = collect_top(own.utilities.tree, own.utilities.levels, own.tied_factors)
     for k in range(num_tied):
-        _penalise_entry(model, core, own, constants, own.tied_factors[k])
+        _penalise_entry(model, core, own, own.tied_factors[k])
     return num_tied
 
 
@@ -228,18 +210,18 @@ def leave_optimum(model: FlatModel, core: CoreState, own: GlsState, constants: G
     if tree_top(own.utilities.tree, own.utilities.levels) <= 0:
         return 0
     counters["work"] += 2
-    if own.weight[0] == 0.0:
+    if own.weight[1] == 0.0:
         _find_weight(core, own, constants)
     _harvest_if_due(model, core, own, constants)
     return _penalise(model, core, own, constants)
 
 
 @called
-def _start_afresh(model: FlatModel, core: CoreState, own: GlsState, constants: GlsConstants) -> None:
+def _start_afresh(model: FlatModel, core: CoreState, own: GlsState) -> None:
     """Restart at random without penalties."""
-    clear_penalties(model, core, own, constants)
+    clear_penalties(model, core, own)
     restart(model, core)
-    rebuild_utilities(core, own)
+    rebuild_utilities(model, core, own)
 
 
 @kernel
@@ -251,7 +233,7 @@ def run_gls(model: FlatModel, core: CoreState, own: GlsState, constants: GlsCons
         if tree_top(core.gains, core.gain_levels) > EPSILON:
             climb(model, core, own.utilities)
             if restart_is_due(core, constants):
-                _start_afresh(model, core, own, constants)
+                _start_afresh(model, core, own)
         elif leave_optimum(model, core, own, constants) == 0:
             return STALLED
         if counters["best_step"] == counters["steps"]:
