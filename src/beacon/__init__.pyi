@@ -25,8 +25,8 @@ from beacon.learn.trajectories import Trajectories as Trajectories
 from beacon.learn.tune import TuneSettings as TuneSettings
 from beacon.learn.tune import tune as tune
 from beacon.model.builder import ModelBuilder as ModelBuilder
+from beacon.model.factors import Factor as Factor
 from beacon.model.graph_view import to_networkx as to_networkx
-from beacon.model.graphical_model import Factor as Factor
 from beacon.model.graphical_model import GraphicalModel as GraphicalModel
 from beacon.peers.peer import find_peer as find_peer
 from beacon.pipeline.kernels import compile_kernels as compile_kernels

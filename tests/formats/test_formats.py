@@ -68,7 +68,7 @@ def test_an_error_of_the_model_names_the_file(tmp_path: Path, monkeypatch: pytes
     def refuse(*_: object) -> GraphicalModel:
         raise ModelError("too odd")
 
-    monkeypatch.setattr(GraphicalModel, "from_tables", refuse)
+    monkeypatch.setattr(GraphicalModel, "from_factors", refuse)
     with pytest.raises(FormatError, match=r"m\.uai: too odd$"):
         read_model(tmp_path / "m.uai")
 

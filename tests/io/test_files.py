@@ -89,10 +89,10 @@ def test_a_decompression_bomb_is_refused(
 def test_memory_that_ran_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "text").write_bytes(COMPRESS[".gz"](b"1 2 3"))
 
-    def fail(file: object, path: str) -> bytes:
+    def fail(file: object) -> bytes:
         raise MemoryError
 
-    monkeypatch.setattr(files, "_read_capped", fail)
+    monkeypatch.setattr(files, "_cut", fail)
     with pytest.raises(FormatError, match="there is not enough memory to decompress it"):
         read_text(tmp_path / "text")
 

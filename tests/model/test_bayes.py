@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from beacon.errors import ModelError
 from beacon.formats import read_model
 from beacon.model.bayes import ancestral_order, child_of_factors
+from beacon.model.factors import Factor
 from beacon.model.families import diagnosis, ising_grid, pedigree, random_bayes_net
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.graphical_model import GraphicalModel
 from tests.small_strategies import small_models
 
 COPY = np.log([[0.9, 0.1], [0.1, 0.9]])  # normalised over both of its variables

@@ -46,9 +46,9 @@ class TestEveryFamily:
 @pytest.mark.parametrize(
     ("family", "settings", "message"),
     [
-        (ising_grid, {"rows": 0}, "rows must be a whole number from 1 to 2000000; found 0"),
-        (ising_grid, {"columns": 2.5}, "columns must be a whole number from 1 to 2000000; found 2.5"),
-        (ising_grid, {"rows": True}, "rows must be a whole number from 1 to 2000000; found True"),
+        (ising_grid, {"rows": 0}, "rows must be a whole number from 1 to 5000000; found 0"),
+        (ising_grid, {"columns": 2.5}, "columns must be a whole number from 1 to 5000000; found 2.5"),
+        (ising_grid, {"rows": True}, "rows must be a whole number from 1 to 5000000; found True"),
         (ising_grid, {"coupling": -1.0}, "coupling must be a number of at least 0; found -1.0"),
         (ising_grid, {"field": float("nan")}, "field must be a number of at least 0; found nan"),
         (ising_grid, {"coupling": "5"}, "coupling must be a number of at least 0; found '5'"),
@@ -56,7 +56,7 @@ class TestEveryFamily:
         (
             ising_grid,
             {"rows": 2000, "columns": 2000},
-            "the model would have 12000000 factors; at most 2000000 are allowed",
+            "the model would have 12000000 factors; at most 5000000 are allowed",
         ),
         (diagnosis, {"leak": 1.5}, "leak must be a number from 0 to 1; found 1.5"),
         (
@@ -75,7 +75,7 @@ class TestEveryFamily:
         (
             deep_belief_net,
             {"hidden": (3, 0)},
-            "each size in hidden must be a whole number from 1 to 2000000; found 0",
+            "each size in hidden must be a whole number from 1 to 5000000; found 0",
         ),
         (weighted_coloring, {"num_colors": 1}, "num_colors must be a whole number from 2 to 1000; found 1"),
         (weighted_coloring, {"density": 1.1}, "density must be a number from 0 to 1; found 1.1"),
@@ -90,7 +90,7 @@ class TestEveryFamily:
             "table entries; at most 50000000 are allowed; lower max_parents or max_domain",
         ),
         (pedigree, {"recombination": 0.6}, "recombination must be a number from 0 to 0.5; found 0.6"),
-        (pedigree, {"num_founders": 1}, "num_founders must be a whole number from 2 to 2000000; found 1"),
+        (pedigree, {"num_founders": 1}, "num_founders must be a whole number from 2 to 5000000; found 1"),
     ],
 )
 def test_nonsense_is_refused_in_one_line(family, settings, message):

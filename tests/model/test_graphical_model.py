@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beacon.errors import EvidenceError, ModelError
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.factors import Factor
+from beacon.model.graphical_model import GraphicalModel
 from tests.reference import assignments, log_potential
 from tests.small_strategies import small_models
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.formats import write_solution
+from beacon.model.factors import counted, starts_of
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 
@@ -98,10 +99,16 @@ def quality_of(model: GraphicalModel, assignment: NDArray[np.int64]) -> Quality:
 
 def simple_answer(model: GraphicalModel, evidence: Mapping[int, int]) -> NDArray[np.int64]:
     """Every variable at the value that its own factors favour: there before any search could be."""
-    totals = [np.zeros(size) for size in model.domain_sizes]
-    for factor in model.factors:
-        if len(factor.scope) == 1:
-            totals[factor.scope[0]] += factor.log_table
-    answer = np.array([total.argmax() for total in totals], dtype=np.int64)
+    factors, sizes = model.factors, model.domain_sizes
+    starts, single = starts_of(sizes), np.flatnonzero(factors.arities == 1)
+    variables = factors.variables[factors.scope_starts[single]]
+    within = counted(sizes[variables])
+    totals = np.zeros(starts[-1])
+    entries = np.repeat(factors.table_starts[single], sizes[variables]) + within
+    np.add.at(totals, np.repeat(starts[variables], sizes[variables]) + within, factors.log_table[entries])
+    tops = np.maximum.reduceat(totals, starts[:-1]) if len(sizes) else totals
+    best = np.flatnonzero(totals == np.repeat(tops, sizes))
+    owners, first = np.unique(np.searchsorted(starts, best, side="right") - 1, return_index=True)
+    answer = best[first] - starts[owners]
     answer[list(evidence)] = list(evidence.values())
     return answer

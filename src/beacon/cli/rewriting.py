@@ -48,8 +48,8 @@ def write_fitting(model: GraphicalModel, target: str, precision: int) -> float:
 
 def fitting_scale(model: GraphicalModel) -> float:
     """The scale, at most 1, that brings every log-potential into the range of a .uai file."""
-    tables = (factor.log_table for factor in model.factors)
-    furthest = max((np.abs(t).max(where=np.isfinite(t), initial=0.0) for t in tables), default=0.0)
+    table = model.factors.log_table
+    furthest = np.abs(table).max(where=np.isfinite(table), initial=0.0)
     if furthest <= SAFE_LOG:
         return 1.0
     return float(f"{SAFE_LOG / furthest:.2e}")

@@ -38,6 +38,7 @@ def model_facts(model: GraphicalModel) -> dict[str, Any]:
         "zero_fraction": model.zero_fraction,
         "bayesian_network": child_of_factors(model) is not None,
         "width_bound": model.width_bound,
+        "width_bound_is_rough": model.is_width_bound_rough,
         "fingerprint": model.fingerprint,
     }
 
@@ -175,7 +176,7 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("tables", f"{facts['entries']:,} entries, {_size(facts['table_bytes'])}"),
         ("zeros", f"{facts['zero_fraction']:.1%} of the entries"),
         ("kind", "Bayesian network" if facts["bayesian_network"] else "Markov network"),
-        ("width bound", f"{facts['width_bound']} (upper bound on the treewidth, by min-fill)"),
+        ("width bound", f"{facts['width_bound']:,} ({_width_in_words(facts['width_bound_is_rough'])})"),
         ("fingerprint", facts["fingerprint"]),
     ]
     if facts["exactness"] is not None:
@@ -186,6 +187,12 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if facts["training"] is not None:
         rows += _training_in_words(facts["training"])
     return rows
+
+
+def _width_in_words(is_rough: bool) -> str:
+    if is_rough:
+        return "a rough upper bound on the treewidth: min-fill would take too long"
+    return "upper bound on the treewidth, by min-fill"
 
 
 def _exactness_in_words(exactness: dict[str, Any]) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beacon.errors import FormatError, ModelError, UsageError
-from beacon.io.files import base_suffix, read_text, write_text
+from beacon.io.files import TextFile, base_suffix, read_text, write_text
 from beacon.model.graphical_model import GraphicalModel
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class _Format(NamedTuple):
     options: dict[str, Any]
     """What both take, too."""
     is_written: bool = True
+    in_parts: bool = False
+    """Does ``read`` take a :class:`TextFile` in place of the text?"""
 
     @property
     def code(self) -> Any:
@@ -60,8 +62,8 @@ class _Format(NamedTuple):
 
 
 _FORMATS = (
-    _Format(".uai", r"(?i:MARKOV|BAYES)\s", "uai", {}),
-    _Format(".lg", None, "uai", {"logs": True}),
+    _Format(".uai", r"(?i:MARKOV|BAYES)\s", "uai", {}, in_parts=True),
+    _Format(".lg", None, "uai", {"logs": True}, in_parts=True),
     _Format(".wcsp", r"\S+(?:[ \t]+\d+){4}[ \t]*\n", "wcsp", {}),
     _Format(".cfn", r"\{", "cfn", {}),
     _Format(".bif", r"(?:network|variable|probability)\b", "bif", {}),
@@ -84,10 +86,9 @@ def read_model(path: str | os.PathLike[str]) -> GraphicalModel:
     True
     """
     place = os.fspath(path)
-    text = read_text(place)
-    known = _format_of_name(place) or _format_of_content(text, place)
+    known, source = _format_and_source(place)
     try:
-        model: GraphicalModel = known.code.read(text, place, **known.options)
+        model: GraphicalModel = known.code.read(source, place, **known.options)
     except ModelError as error:
         raise FormatError(place, "", str(error)) from None
     return model
@@ -112,6 +113,15 @@ def write_model(model: GraphicalModel, path: str | os.PathLike[str], *, precisio
         )
     options = {"precision": precision} if known.module in {"wcsp", "cfn"} else known.options
     write_text(path, known.code.write(model, **options))
+
+
+def _format_and_source(path: str) -> tuple[_Format, str | TextFile]:
+    """The format of a file, and what its reader takes."""
+    known = _format_of_name(path)
+    if known is not None and known.in_parts:
+        return known, TextFile(path)
+    text = read_text(path)
+    return known or _format_of_content(text, path), text
 
 
 def _format_of_name(path: str | os.PathLike[str]) -> _Format | None:

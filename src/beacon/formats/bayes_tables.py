@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from beacon.errors import ModelError
 from beacon.formats.uai import potentials
 from beacon.model.bayes import child_of_factors
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.factors import Factor
+from beacon.model.graphical_model import GraphicalModel
 
 SUM_TOLERANCE = 1e-2  # published tables are rounded; a row that is off by more is a mistake
 _MOST_NAMED = 8  # variables of a cycle that an error lists

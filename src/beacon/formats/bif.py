@@ -12,7 +12,8 @@ from beacon.formats.bayes_tables import distributions, problem_with_parents
 from beacon.formats.bif_tables import DistributionReader, Variable
 from beacon.formats.lexer import QUOTED, Lexer, first_repeated, quoted, unquoted_all
 from beacon.formats.tokens import problem_with_scope, shortened
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.factors import Factor
+from beacon.model.graphical_model import GraphicalModel
 
 _PUNCTUATION = "{}()[];"
 _WORD = r'(?:[^\s{}()\[\];|,"/]++|/(?![/*]))++'

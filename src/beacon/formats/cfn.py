@@ -22,7 +22,8 @@ from beacon.formats.cfn_parts import (
 from beacon.formats.cfn_writer import write
 from beacon.formats.lexer import is_number, unquoted
 from beacon.formats.tokens import problem_with_scope, shortened
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.factors import Factor
+from beacon.model.graphical_model import GraphicalModel
 
 __all__ = ["read", "write"]
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from beacon.formats.bayes_tables import problem_with_parents
 from beacon.formats.tokens import Tokens, problem_with_scope
-from beacon.model.graphical_model import MAX_TABLE_ENTRIES, Factor, GraphicalModel
+from beacon.model.factors import MAX_TABLE_ENTRIES, Factor
+from beacon.model.graphical_model import GraphicalModel
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _NAMES, _LABELS = re.compile(r"/\*\s*names\b", re.IGNORECASE), re.compile(r"/\*\s*labels\b", re.IGNORECASE)

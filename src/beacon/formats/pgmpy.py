@@ -14,7 +14,8 @@ from beacon.errors import MissingDependencyError, ModelError
 from beacon.formats.uai import potentials
 from beacon.model.bayes import child_of_factors
 from beacon.model.evidence import check_is_model
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.factors import Factor
+from beacon.model.graphical_model import GraphicalModel
 
 _MOST_NAMED = 8  # variables that an error lists by name
 

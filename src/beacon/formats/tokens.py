@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import FormatError
-from beacon.io.memory import WORD_BYTES, Budget
-from beacon.model.graphical_model import MAX_SCOPE, MAX_TABLE_ENTRIES, MAX_VALUES
+from beacon.formats.words import Words
+from beacon.io.files import PART_BYTES, TextFile, parts_of, unix_lines
+from beacon.io.memory import NUMBER_BYTES, WORD_BYTES, Budget
+from beacon.model.factors import MAX_TABLE_ENTRIES
+from beacon.model.graphical_model import MAX_SCOPE, MAX_VALUES
 
+N = TypeVar("N", int, float)
+T = TypeVar("T", list[str], NDArray[np.int64], NDArray[np.float64])
 INT64_MAX = (1 << 63) - 1
 _SHOWN = 40  # characters of a wrong token that an error repeats
-_CONVERTED_AT_ONCE = 1 << 16
 ENTRY_BYTES = 32  # of a table that the file does not list: as costs, as logs, and while they are made
 VALUE_BYTES = 160  # the label of a value, and while labels are compared
 
 
 class Tokens:
-    """The tokens of a text, read from first to last; bounds are inclusive, token indices count from 0."""
+    """The tokens of a text, read from first to last; bounds are inclusive, token indices count from 0.
 
-    def __init__(self, text: str, path: str) -> None:
+    A text file is read part by part, and a part is gone once its tokens are read; where an error wants to
+    name a line, the file is read again.
+    """
+
+    def __init__(self, source: str | TextFile, path: str) -> None:
         self.path = path
         self.position = 0  # index of the next token
-        self._text = text
-        self._words = text.split()
-        self.budget = ModelBudget(len(text) + WORD_BYTES * len(self._words))
-        is_plain = text.isascii() and "_" not in text  # spares a check per token
-        self._to_int = int if is_plain else _strict_int
-        self._to_float = float if is_plain else _strict_float
+        self.num_parts = 0  # looked at so far
+        self._source: TextFile | TextParts = TextParts(source) if isinstance(source, str) else source
+        self._word_bytes = WORD_BYTES if isinstance(source, str) else NUMBER_BYTES
+        self.budget = ModelBudget(len(source) if isinstance(source, str) else 0)
+        self._unread = iter(self._source)
+        self._parts: deque[Words] = deque()  # looked at, and not read to their end
+        self._at = 0  # index of the next token in the first of them
 
     @property
     def remaining(self) -> int:
-        """Number of tokens not read yet."""
-        return len(self._words) - self.position
+        """Number of tokens not read yet; the rest of the text is kept in memory from now on."""
+        while self._look_at_next_part():
+            pass
+        return sum(map(len, self._parts)) - self._at
+
+    @property
+    def is_at_end(self) -> bool:
+        """Has every token been read?"""
+        return not self._has_part()
 
     def next_word(self, expected: str) -> str:
         """Read one token; ``expected`` says in errors what it should have been."""
@@ -48,11 +65,118 @@ class Tokens:
 
     def next_int_list(self, count: int, expected: str, low: int = 0, high: int | None = None) -> list[int]:
         """Read ``count`` integers in low..high; the quickest way for a few."""
-        words = self._take(count, expected)
-        try:
-            numbers = list(map(self._to_int, words))
-        except ValueError:
-            self._fail_at_unreadable(words, self._to_int, f"{expected}, an integer")
+        return self._checked_ints(self._take(count, expected), expected, low, high)
+
+    def next_ints(
+        self, count: int, expected: str, low: int = 0, high: int | None = None
+    ) -> NDArray[np.int64]:
+        """Read ``count`` integers in low..high as an array."""
+        found, most = np.empty(0, dtype=np.int64), INT64_MAX if high is None else high
+        for words, begin, end in self._slices(count):
+            numbers = words.numbers("int64")
+            if numbers is None or numbers[begin:end].min() < low or numbers[begin:end].max() > most:
+                append(found, self._checked_ints(words.listed[begin:end], expected, low, high))
+            else:
+                append(found, numbers[begin:end])
+        return self._all_of(found, count, expected)
+
+    def next_floats(self, count: int, expected: str) -> NDArray[np.float64]:
+        """Read ``count`` numbers as an array; inf and nan pass, for the caller to judge."""
+        return self._all_of(self.up_to_floats(count, expected), count, expected)
+
+    def up_to_floats(self, count: int, expected: str) -> NDArray[np.float64]:
+        """The same, or fewer where the text ends before."""
+        found = np.empty(0)
+        for words, begin, end in self._slices(count):
+            numbers = words.numbers("double")
+            if numbers is None:
+                append(
+                    found, self._converted(words.listed[begin:end], _strict_float, f"{expected}, a number")
+                )
+            else:
+                append(found, numbers[begin:end])
+        return found
+
+    def whole_ahead(self) -> NDArray[np.int64]:
+        """What can be seen ahead without reading it: digits as numbers, -1 for all else."""
+        if not self._has_part():
+            return np.empty(0, dtype=np.int64)
+        numbers = self._parts[0].numbers("int64")
+        if numbers is not None:
+            return numbers[self._at :]
+        words = self._parts[0].listed[self._at :]
+        return np.array([int(word) if _is_short_number(word) else -1 for word in words], dtype=np.int64)
+
+    def skip(self, count: int) -> None:
+        """Read what was seen ahead."""
+        for _ in self._slices(count):
+            pass
+
+    def word_at(self, token: int) -> str:
+        """The token at an index, shortened for an error message."""
+        return shortened(self._found(token)[1])
+
+    def expect_end(self) -> None:
+        """Fail unless every token has been read."""
+        if not self.is_at_end:
+            extra = f"{self.remaining} more tokens, first {self.word_at(self.position)!r}"
+            self.fail(f"expected the end of the file, found {extra}", self.position)
+
+    def fail(self, problem: str, token: int | None = None) -> NoReturn:
+        """Raise a FormatError that names the line and the token, by default the last one read."""
+        index = max(0, self.position - 1) if token is None else token
+        raise FormatError(self.path, f"line {self._found(index)[0]} (token {index + 1})", problem)
+
+    def _take(self, count: int, expected: str) -> list[str]:
+        found: list[str] = []
+        for words, begin, end in self._slices(count):
+            part = words.listed[begin:end]
+            found = found + part if found else part
+        return self._all_of(found, count, expected)
+
+    def _slices(self, count: int) -> Iterator[tuple[Words, int, int]]:
+        """Where the next tokens are, fewer where the text ends before; each part counts as read at once."""
+        while count > 0 and self._has_part():
+            words, begin = self._parts[0], self._at
+            self._at = end = min(len(words), begin + count)
+            self.position += end - begin
+            count -= end - begin
+            yield words, begin, end
+
+    def _has_part(self) -> bool:
+        """Is the first part one with tokens to be read? False at the end of the text."""
+        while not self._parts or self._at == len(self._parts[0]):
+            if self._parts:
+                self._parts.popleft()
+                self._at = 0
+            elif not self._look_at_next_part():
+                return False
+        return True
+
+    def _look_at_next_part(self) -> bool:
+        data = next(self._unread, None)
+        if data is None:
+            return False
+        words = Words(data)
+        self.num_parts += 1
+        self._parts.append(words)
+        if problem := self.budget.problem(self._word_bytes * len(words)):
+            raise FormatError(self.path, "", problem)
+        return True
+
+    def _all_of(self, found: T, count: int, expected: str) -> T:
+        """What was found, unless the text has ended before."""
+        if len(found) < count:
+            self.position -= len(found)
+            wanted = expected if count == 1 else f"{count} tokens ({expected})"
+            amount = f"{len(found)} tokens" if len(found) else "nothing"
+            last = max(0, self.position + len(found) - 1)
+            self.fail(f"the file ends too early: expected {wanted}, found {amount}", last)
+        return found
+
+    def _checked_ints(self, words: list[str], expected: str, low: int, high: int | None) -> list[int]:
+        """Words just read as integers in low..high."""
+        numbers = self._converted(words, _strict_int, f"{expected}, an integer")
         most = INT64_MAX if high is None else high
         if numbers and (min(numbers) < low or max(numbers) > most):
             wrong = next(i for i, number in enumerate(numbers) if not low <= number <= most)
@@ -60,68 +184,52 @@ class Tokens:
             self._fail_at(wrong, words, f"{expected}, an integer {bounds}")
         return numbers
 
-    def next_ints(
-        self, count: int, expected: str, low: int = 0, high: int | None = None
-    ) -> NDArray[np.int64]:
-        """Read ``count`` integers in low..high as an array."""
-        return np.array(self.next_int_list(count, expected, low, high), dtype=np.int64)
-
-    def next_floats(self, count: int, expected: str) -> NDArray[np.float64]:
-        """Read ``count`` numbers as an array; inf and nan pass, for the caller to judge."""
-        words = self._take(count, expected)
+    def _converted(self, words: list[str], convert: Callable[[str], N], wanted: str) -> list[N]:
+        """Words just read as numbers."""
         try:
-            numbers = np.empty(len(words))
-            for first in range(0, len(words), _CONVERTED_AT_ONCE):  # objects of all at once would take much
-                part = slice(first, first + _CONVERTED_AT_ONCE)
-                numbers[part] = list(map(self._to_float, words[part]))
-            return numbers
+            return list(map(convert, words))
         except ValueError:
-            self._fail_at_unreadable(words, self._to_float, f"{expected}, a number")
-
-    def word_at(self, token: int) -> str:
-        """The token at an index, shortened for an error message."""
-        return shortened(self._words[token])
-
-    def expect_end(self) -> None:
-        """Fail unless every token has been read."""
-        if self.remaining:
-            extra = f"{self.remaining} more tokens, first {self.word_at(self.position)!r}"
-            self.fail(f"expected the end of the file, found {extra}", self.position)
-
-    def fail(self, problem: str, token: int | None = None) -> NoReturn:
-        """Raise a FormatError that names the line and the token, by default the last one read."""
-        index = max(0, self.position - 1) if token is None else token
-        raise FormatError(self.path, f"line {self._line_of(index)} (token {index + 1})", problem)
-
-    def _take(self, count: int, expected: str) -> list[str]:
-        end = self.position + count
-        if end > len(self._words):
-            wanted = expected if count == 1 else f"{count} tokens ({expected})"
-            found = f"{self.remaining} tokens" if self.remaining else "nothing"
-            last = max(0, len(self._words) - 1)
-            self.fail(f"the file ends too early: expected {wanted}, found {found}", last)
-        words = self._words[self.position : end]
-        self.position = end
-        return words
-
-    def _fail_at_unreadable(self, words: list[str], convert: Callable[[str], float], wanted: str) -> NoReturn:
-        wrong = next(i for i, word in enumerate(words) if not _converts(word, convert))
-        self._fail_at(wrong, words, wanted)
+            wrong = next(i for i, word in enumerate(words) if not _converts(word, convert))
+            self._fail_at(wrong, words, wanted)
 
     def _fail_at(self, offset: int, words: list[str], wanted: str) -> NoReturn:
         """Fail at one of the words just read."""
         index = self.position - len(words) + offset
         self.fail(f"expected {wanted}, found {shortened(words[offset])!r}", index)
 
-    def _line_of(self, token: int) -> int:
-        """Line of a token, counted only now: places are needed for errors alone."""
-        seen = 0
-        lines = self._text.split("\n")
-        for number, line in enumerate(lines, start=1):
-            seen += len(line.split())
-            if seen > token:
-                return number
-        return len(lines)
+    def _found(self, token: int) -> tuple[int, str]:
+        """Line and word of a token, looked for only now: places are needed for errors alone."""
+        seen, line = 0, 1
+        for data in self._source:
+            words = Words(data)
+            if seen + len(words) > token:
+                for number, text in enumerate(unix_lines(data.decode()).split("\n"), start=line):
+                    if seen + len(text.split()) > token:
+                        return number, text.split()[token - seen]
+                    seen += len(text.split())
+            seen += len(words)
+            line += unix_lines(data.decode()).count("\n")
+        return line, ""
+
+
+class TextParts:
+    """A text in memory, cut into parts as a file is."""
+
+    def __init__(self, text: str) -> None:
+        self._data = text.encode()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Each part, as often as wanted."""
+        return parts_of(
+            self._data[first : first + PART_BYTES] for first in range(0, len(self._data), PART_BYTES)
+        )
+
+
+def append(found: NDArray[Any], part: Any) -> None:
+    """Make an array longer in place: memory for two of its kind would be twice too much."""
+    length = len(found)
+    found.resize(length + len(part), refcheck=False)
+    found[length:] = part
 
 
 def shortened(word: str) -> str:
@@ -135,6 +243,10 @@ def _strict_int(word: str) -> int:
 
 def _strict_float(word: str) -> float:
     return float(_refuse_python_only(word))
+
+
+def _is_short_number(word: str) -> bool:
+    return len(word) < 18 and word.isascii() and word.isdigit()
 
 
 def _refuse_python_only(word: str) -> str:

@@ -19,7 +19,8 @@ from beacon.formats.tokens import (
     problem_with_scope,
     shortened,
 )
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.factors import Factor
+from beacon.model.graphical_model import GraphicalModel
 
 _MAX_PRECISION = 15
 

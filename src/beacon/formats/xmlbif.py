@@ -17,7 +17,8 @@ from beacon.errors import FormatError, ModelError
 from beacon.formats.bayes_tables import distributions, problem_with_parents, row_that_is_off
 from beacon.formats.lexer import first_repeated, is_number
 from beacon.formats.tokens import ModelBudget, problem_with_scope, shortened
-from beacon.model.graphical_model import MAX_TABLE_ENTRIES, Factor, GraphicalModel
+from beacon.model.factors import MAX_TABLE_ENTRIES, Factor
+from beacon.model.graphical_model import GraphicalModel
 
 _MOST_NESTED = 32
 _OUTCOMES = ("OUTCOME", "VALUE")  # the second in files of version 0.2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import json
 import lzma
@@ -13,7 +14,7 @@ import secrets
 import shutil
 import tomllib
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from io import BufferedIOBase
 from pathlib import Path
@@ -24,7 +25,7 @@ from beacon.io.memory import Budget
 
 TABLES = (".csv", ".tsv", ".parquet")  # how names of tables end
 TEMPORARY = "beacon-"  # how the names of files begin, after a dot, that are not complete
-_CHUNK_BYTES = 1 << 20
+PART_BYTES = 1 << 18
 _OWNER = f"{zlib.crc32(platform.node().encode()):08x}"  # the machine, since process numbers are its own
 TOO_DEEP = "brackets are nested too deeply"
 
@@ -54,14 +55,54 @@ def base_suffix(path: str | os.PathLike[str]) -> str:
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """Read a text file, plain or compressed (told by content); every line ends in a newline alone."""
-    place = os.fspath(path)
-    try:
-        data = _read_bytes(place)
-    except OSError as error:
-        raise BeaconError(f"cannot read {place}: {reason(error)}") from None
-    except ValueError as error:  # a null character in the name
-        raise BeaconError(f"cannot read {place!r}: {error}") from None
-    return _decoded(data, place)
+    budget, chunks = Budget(), []
+    for chunk in _chunks(os.fspath(path)):
+        if problem := budget.problem_with_text(chunk):
+            raise FormatError(os.fspath(path), "", problem)
+        chunks.append(chunk)
+    return unix_lines(_decoded(b"".join(chunks), os.fspath(path), 1))
+
+
+class TextFile:
+    """A text file that is read part by part, plain or compressed; parts end between words.
+
+    It may be read several times, even where the file itself cannot: what comes through a pipe is kept.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+        self._kept = None if os.path.isfile(self._path) else list(self._read())
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Each part."""
+        return self._read() if self._kept is None else iter(self._kept)
+
+    def _read(self) -> Iterator[bytes]:
+        line = 1
+        for part in parts_of(_chunks(self._path)):
+            whole = part.removeprefix(codecs.BOM_UTF8) if line == 1 else part
+            if not whole.isascii():
+                _decoded(whole, self._path, line)
+            yield whole
+            line += whole.count(b"\n")
+
+
+def parts_of(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same text cut after white space; never between the two characters of a line's end."""
+    pending: list[bytes] = []
+    for chunk in chunks:
+        end = max(chunk.rfind(blank) for blank in (b" ", b"\n", b"\t")) + 1
+        if end:
+            yield b"".join([*pending, chunk[:end]])
+            pending = []
+        pending.append(chunk[end:])
+    if last := b"".join(pending):
+        yield last
+
+
+def unix_lines(text: str) -> str:
+    """The text with a newline alone at the end of every line."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -139,46 +180,49 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def _read_bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        start = file.peek(8)
-        compression = next((c for c in _COMPRESSIONS.values() if start.startswith(c.magic)), None)
-        return _read_compressed(file, path, compression) if compression else _read_capped(file, path)
+def _chunks(path: str) -> Iterator[bytes]:
+    """The text of a file, bit by bit; give up as soon as it cannot be one."""
+    is_empty = True
+    try:
+        with open(path, "rb") as file:
+            start = file.peek(8)
+            compression = next((c for c in _COMPRESSIONS.values() if start.startswith(c.magic)), None)
+            for chunk in _decompressed(file, path, compression) if compression else _cut(file):
+                if b"\0" in chunk:
+                    raise FormatError(path, "", "expected a text file, found binary data")
+                is_empty = False
+                yield chunk
+    except OSError as error:
+        raise BeaconError(f"cannot read {path}: {reason(error)}") from None
+    except ValueError as error:  # a null character in the name
+        raise BeaconError(f"cannot read {path!r}: {error}") from None
+    if is_empty:
+        raise FormatError(path, "", "the file is empty")
 
 
-def _read_compressed(file: BufferedIOBase, path: str, compression: _Compression) -> bytes:
+def _decompressed(file: BufferedIOBase, path: str, compression: _Compression) -> Iterator[bytes]:
     try:
         with compression.open(file) as text_file:
-            return _read_capped(text_file, path)
+            yield from _cut(text_file)
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise FormatError(path, "", f"the compressed file is damaged or cut off ({error})") from None
     except MemoryError:
         raise FormatError(path, "", "there is not enough memory to decompress it") from None
 
 
-def _read_capped(file: BufferedIOBase, path: str) -> bytes:
-    """Read to the end, chunk by chunk, and give up as soon as it cannot be a model."""
-    chunks, budget = [], Budget()
-    while chunk := file.read(_CHUNK_BYTES):
-        if b"\0" in chunk:
-            raise FormatError(path, "", "expected a text file, found binary data")
-        if problem := budget.problem_with_text(chunk):
-            raise FormatError(path, "", problem)
-        chunks.append(chunk)
-    if not chunks:
-        raise FormatError(path, "", "the file is empty")
-    return b"".join(chunks)
+def _cut(file: BufferedIOBase) -> Iterator[bytes]:
+    while chunk := file.read(PART_BYTES):
+        yield chunk
 
 
-def _decoded(data: bytes, path: str) -> str:
+def _decoded(data: bytes, path: str, first_line: int) -> str:
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = data.count(b"\n", 0, error.start) + first_line
         raise FormatError(
             path, f"line {line}", f"expected UTF-8 text, found the byte 0x{data[error.start]:02x}"
         ) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _write_bytes(path: str, data: bytes) -> None:

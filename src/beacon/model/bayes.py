@@ -7,7 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 
 from beacon.errors import ModelError
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.factors import Factor
+from beacon.model.graphical_model import GraphicalModel
 
 # Published tables are rounded: sums are off by up to 1e-6, and a table of four digits may be off by more.
 SUM_TOLERANCE = 1e-3
@@ -35,7 +36,7 @@ def child_of_factors(model: GraphicalModel) -> list[int] | None:
         if not _is_normalised_over(model.factors[k], i):
             return None
         children[k] = i
-        for j in model.factors[k].scope:
+        for j in model.factors.scope(k):
             factors_of[j].discard(k)
             if len(factors_of[j]) == 1:
                 ready.append(j)
@@ -60,8 +61,9 @@ def ancestral_order(model: GraphicalModel, children: list[int]) -> list[int]:
 
 def _factors_could_match(model: GraphicalModel) -> bool:
     """One factor per variable, and constants that change nothing."""
-    constants = [float(factor.log_table) for factor in model.factors if not factor.scope]
-    return model.num_factors - len(constants) == model.num_variables and not any(constants)
+    is_constant = model.factors.arities == 0
+    constants = model.factors.log_table[model.factors.table_starts[:-1][is_constant]]
+    return model.num_factors - len(constants) == model.num_variables and not constants.any()
 
 
 def _factors_of_variables(model: GraphicalModel) -> list[set[int]]:

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from beacon.errors import ModelError
 from beacon.io.settings import closest
 from beacon.model.bayes import SUM_TOLERANCE
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.factors import Factor
+from beacon.model.graphical_model import GraphicalModel
 
 Names = str | Sequence[str]
 Table = ArrayLike | Mapping[Any, Sequence[float]]

@@ -201,11 +201,12 @@ def impossible_factor(model: GraphicalModel, evidence: Mapping[int, int]) -> int
     A factor-by-factor look: finding one proves that the evidence has probability zero; finding none
     proves nothing.
     """
-    for index, factor in enumerate(model.factors):
-        cut = tuple(evidence.get(i, slice(None)) for i in factor.scope)
-        if factor.log_table[cut].max() == -math.inf:
-            return index
-    return None
+    log_table, starts = model.factors.log_table, model.factors.table_starts[:-1]
+    if not len(log_table):
+        return None
+    is_left, _ = model.factors.given(evidence)
+    is_zero = np.maximum.reduceat(np.where(is_left, log_table, -math.inf), starts) == -math.inf
+    return int(is_zero.argmax()) if is_zero.any() else None
 
 
 def describe_impossible(model: GraphicalModel, factor: int, evidence: Mapping[int, int]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, check_is_number
+from beacon.model.factors import starts_of
 from beacon.model.graphical_model import GraphicalModel
 
 DEFAULT_LOG_ZERO = -100.0
@@ -81,7 +82,7 @@ _COMPILED = weakref.WeakKeyDictionary()
 
 
 def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatModel:
-    """Flatten a model, once; ``log_zero`` defaults to :func:`default_log_zero`."""
+    """Flatten a model, once; ``log_zero`` defaults to -100, or twice the lowest entry where that is lower."""
     if log_zero is not None:
         check_is_number("log_zero", log_zero)
     compiled = _COMPILED.setdefault(model, {})
@@ -108,28 +109,31 @@ def once_per_model(function: Callable[[FlatModel], T]) -> Callable[[FlatModel], 
 def _flatten(model: GraphicalModel, log_zero: float | None) -> FlatModel:
     if model.num_entries >= 2**31:
         raise ModelError(f"the search takes at most 2^31 table entries in all; found {model.num_entries}")
-    sizes = model.domain_sizes
-    log_table = np.concatenate([np.empty(0), *(f.log_table.ravel() for f in model.factors)])
+    sizes, factors = model.domain_sizes, model.factors
+    log_table = factors.log_table
     is_finite = np.isfinite(log_table)
-    largest = max(abs(end(log_table, where=is_finite, initial=0.0)) for end in (np.min, np.max))
+    lowest, highest = (of(log_table, where=is_finite, initial=0.0) for of in (np.min, np.max))
+    largest = max(-lowest, highest)
     if largest > MAX_LOG_POTENTIAL:
         raise ModelError(
             f"log-potentials beyond ±{MAX_LOG_POTENTIAL:g} cannot be searched; found {largest:g}: "
             "scale the model (beacon convert --scale)"
         )
-    floor = default_log_zero(log_table) if log_zero is None else _checked_floor(log_zero, log_table)
-    log_table[np.isneginf(log_table)] = floor
-    arities = np.array([len(f.scope) for f in model.factors], dtype=np.int64)
-    scopes = _scopes_with_strides(model, sizes, arities)
-    factor_of_place = np.repeat(np.arange(model.num_factors), arities)
+    floor = float(min(DEFAULT_LOG_ZERO, 2 * lowest)) if log_zero is None else _checked_floor(log_zero, lowest)
+    # A view of the model's own array where it has no zeros; each flat model has a view of its own.
+    log_table = log_table.view() if is_finite.all() else np.where(is_finite, log_table, floor)
+    arities = factors.arities
+    scopes = np.empty((len(factors.variables), 2), dtype=np.int32)
+    scopes[:, 0], scopes[:, 1] = factors.variables, factors.strides
+    factor_of_place = np.repeat(np.arange(model.num_factors, dtype=np.int32), arities)
     narrow = arities[factor_of_place] <= 2
     pair_starts, pairs = _pair_links(scopes, factor_of_place, arities, narrow, len(sizes))
     wide_starts, wide_places = _grouped(scopes[:, 0], ~narrow, len(sizes))
     arrays = {
         "domain_sizes": sizes,
-        "move_starts": _starts(sizes),
-        "table_starts": _starts([f.log_table.size for f in model.factors]),
-        "scope_starts": _starts(arities),
+        "move_starts": starts_of(sizes),
+        "table_starts": factors.table_starts,
+        "scope_starts": factors.scope_starts,
         "scopes": scopes,
         "pair_starts": pair_starts,
         "pairs": pairs,
@@ -140,12 +144,6 @@ def _flatten(model: GraphicalModel, log_zero: float | None) -> FlatModel:
     frozen: dict[str, Any] = {name: _frozen(array, np.int32) for name, array in arrays.items()}
     hard_zero = _hard_zero(log_table, frozen["table_starts"], floor)
     return FlatModel(log_zero=floor, hard_zero=hard_zero, log_table=_frozen(log_table, np.float64), **frozen)
-
-
-def default_log_zero(log_table: NDArray[np.float64]) -> float:
-    """-100, or twice the lowest finite entry where the tables go deeper than -50."""
-    lowest = log_table.min(where=np.isfinite(log_table), initial=0.0)
-    return float(min(DEFAULT_LOG_ZERO, 2 * lowest))
 
 
 def _hard_zero(log_table: NDArray[np.float64], table_starts: NDArray[np.int32], log_zero: float) -> float:
@@ -171,8 +169,7 @@ def finite_ranges(
     return lows, tops
 
 
-def _checked_floor(log_zero: float, log_table: NDArray[np.float64]) -> float:
-    lowest = log_table.min(where=np.isfinite(log_table), initial=0.0)
+def _checked_floor(log_zero: float, lowest: float) -> float:
     if not -MAX_LOG_POTENTIAL <= log_zero < lowest:
         raise ModelError(
             f"log_zero must be at least {-MAX_LOG_POTENTIAL:g} and below the lowest log-potential "
@@ -181,49 +178,31 @@ def _checked_floor(log_zero: float, log_table: NDArray[np.float64]) -> float:
     return float(log_zero)
 
 
-def _scopes_with_strides(
-    model: GraphicalModel, sizes: NDArray[np.int64], arities: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Rows (variable, stride) of all scopes, one after another."""
-    variables = np.fromiter((i for f in model.factors for i in f.scope), np.int64, int(arities.sum()))
-    strides = np.ones(len(variables), dtype=np.int64)
-    ends = np.cumsum(arities)
-    for place in range(2, int(arities.max(initial=0)) + 1):
-        deep = arities >= place  # the place-th variable from the right, in every scope that has one
-        at = ends[deep] - place
-        strides[at] = strides[at + 1] * sizes[variables[at + 1]]
-    return np.column_stack([variables, strides])
-
-
 def _pair_links(
-    scopes: NDArray[np.int64],
-    factor_of_place: NDArray[np.int64],
+    scopes: NDArray[np.int32],
+    factor_of_place: NDArray[np.int32],
     arities: NDArray[np.int64],
     narrow: NDArray[np.bool_],
     num_variables: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Starts and rows (factor, stride, other variable, other stride) of factors with one or two variables."""
     starts, places = _grouped(scopes[:, 0], narrow, num_variables)
     factors = factor_of_place[places]
-    first = (np.cumsum(arities) - arities)[factors]
-    other_place = 2 * first + 1 - places  # the other of the places first and first + 1
-    has_other = arities[factors] == 2
-    other_place[~has_other] = 0
-    other = np.where(has_other[:, None], scopes[other_place], [-1, 0]) if len(places) else np.empty((0, 2))
-    return starts, np.column_stack([factors, scopes[places, 1], other])
+    links = np.empty((len(places), 4), dtype=np.int32)
+    links[:, 0], links[:, 1], links[:, 2], links[:, 3] = factors, scopes[places, 1], -1, 0
+    paired = np.flatnonzero(arities[factors] == 2)
+    first = (np.cumsum(arities) - arities)[factors[paired]]
+    links[paired, 2:] = scopes[2 * first + 1 - places[paired]]  # the other of the places first and first + 1
+    return starts, links
 
 
 def _grouped(
-    variables: NDArray[np.int64], chosen: NDArray[np.bool_], num_variables: int
+    variables: NDArray[np.int32], chosen: NDArray[np.bool_], num_variables: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The chosen scope places grouped by variable: starts, and places in factor order within a variable."""
     places = np.flatnonzero(chosen)
     order = places[np.argsort(variables[places], kind="stable")]
-    return _starts(np.bincount(variables[places], minlength=num_variables)), order
-
-
-def _starts(counts: Any) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))]).astype(np.int64)
+    return starts_of(np.bincount(variables[places], minlength=num_variables)), order
 
 
 def _frozen(array: NDArray[Any], dtype: type) -> NDArray[Any]:

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import check_count, check_number, check_seed
+from beacon.model.factors import Factors
 from beacon.model.families.settings import check_range, check_size
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.graphical_model import GraphicalModel
 
 
 def weighted_coloring(
@@ -41,7 +42,7 @@ def weighted_coloring(
     return GraphicalModel(
         names=tuple(f"vertex_{i}" for i in range(num_vertices)),
         labels=(tuple(f"color_{k}" for k in range(num_colors)),) * num_vertices,
-        factors=tuple(map(Factor, map(tuple, edges.tolist()), tables)),
+        factors=Factors.of_blocks([num_colors] * num_vertices, (edges, tables)),
     )
 
 

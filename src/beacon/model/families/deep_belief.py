@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError, check_number, check_seed
-from beacon.model.families.ising import coupling_factors, field_factors
+from beacon.model.families.ising import ising_factors
 from beacon.model.families.settings import check_amount, check_size
 from beacon.model.graphical_model import GraphicalModel
 
@@ -41,11 +41,13 @@ def deep_belief_net(
     couplings += [rng.normal(0, strength, a * b) for a, b in pairwise(sizes[1:])]
     pairs = [np.stack(np.meshgrid(a, b, indexing="ij"), -1).reshape(-1, 2) for a, b in pairwise(layers)]
     units = np.arange(sizes[0], starts[-1])[:, None]
+    fields = rng.normal(0, bias, len(units))
     return GraphicalModel(
         names=_names(width, height, hidden),
         labels=(("off", "on"),) * int(starts[-1]),
-        factors=field_factors(units, rng.normal(0, bias, len(units)))
-        + coupling_factors(np.concatenate(pairs), np.concatenate(couplings)),
+        factors=ising_factors(
+            int(starts[-1]), units, fields, np.concatenate(pairs), np.concatenate(couplings)
+        ),
     )
 
 

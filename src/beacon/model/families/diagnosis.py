@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError, check_number, check_seed
+from beacon.model.factors import Factor
 from beacon.model.families.settings import check_amount, check_range, check_size
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.graphical_model import GraphicalModel
 
 _DISEASES = """
 influenza pneumonia asthma bronchitis

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError, check_number, check_seed
+from beacon.model.factors import Factors
 from beacon.model.families.settings import check_amount, check_size
-from beacon.model.graphical_model import Factor, GraphicalModel
+from beacon.model.graphical_model import GraphicalModel
 
 
 def ising_grid(
@@ -36,29 +37,25 @@ def ising_grid(
     pairs = _neighbours(np.arange(rows * columns).reshape(rows, columns), wrap)
     fields = rng.uniform(-field, field, rows * columns)
     singles = np.arange(rows * columns)[:, None]
+    couplings = rng.uniform(-coupling, coupling, len(pairs))
     return GraphicalModel(
         names=tuple(f"x_{r}_{c}" for r in range(rows) for c in range(columns)),
         labels=(("0", "1"),) * (rows * columns),
-        factors=field_factors(singles, fields)
-        + coupling_factors(pairs, rng.uniform(-coupling, coupling, len(pairs))),
+        factors=ising_factors(rows * columns, singles, fields, pairs, couplings),
     )
 
 
-def field_factors(scopes: NDArray[np.int64], strengths: NDArray[np.float64]) -> tuple[Factor, ...]:
-    """One factor [s, -s] per row of ``scopes``, which holds a single variable."""
-    tables = strengths[:, None] * np.array([1.0, -1.0])
-    return _factors(scopes, tables)
-
-
-def coupling_factors(scopes: NDArray[np.int64], strengths: NDArray[np.float64]) -> tuple[Factor, ...]:
-    """One factor [[s, -s], [-s, s]] per row of ``scopes``, which holds two variables."""
-    tables = strengths[:, None, None] * np.array([[1.0, -1.0], [-1.0, 1.0]])
-    return _factors(scopes, tables)
-
-
-def _factors(scopes: NDArray[np.int64], tables: NDArray[np.float64]) -> tuple[Factor, ...]:
-    tables.flags.writeable = False
-    return tuple(map(Factor, map(tuple, scopes.tolist()), tables))
+def ising_factors(
+    num_variables: int,
+    singles: NDArray[np.int64],
+    fields: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    couplings: NDArray[np.float64],
+) -> Factors:
+    """A factor [f, -f] for each field, and [[c, -c], [-c, c]] for each coupling."""
+    field_tables = fields[:, None] * np.array([1.0, -1.0])
+    coupling_tables = couplings[:, None, None] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return Factors.of_blocks([2] * num_variables, (singles, field_tables), (pairs, coupling_tables))
 
 
 def _neighbours(grid: NDArray[np.int64], wrap: bool) -> NDArray[np.int64]:

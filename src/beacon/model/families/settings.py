@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from beacon.errors import UsageError, check_count
 
-MAX_FACTORS = 2_000_000
+MAX_FACTORS = 5_000_000
 MAX_ENTRIES = 50_000_000
 
 

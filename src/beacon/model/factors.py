@@ -1,0 +1,298 @@
+"""Factors: the scopes and tables of a model as a few long arrays; one factor alone is a view of them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.errors import ModelError
+
+MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
+_BLOCK = 1 << 16  # factors whose places are listed for Python at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factor:
+    """A log-potential over a few variables.
+
+    ``log_table`` has one axis per variable of ``scope``, in that order; -inf marks a zero potential.
+
+    >>> import beacon, numpy
+    >>> beacon.Factor((0, 1), numpy.zeros((2, 3))).log_table.shape
+    (2, 3)
+    """
+
+    scope: tuple[int, ...]
+    log_table: NDArray[np.float64]
+
+
+class Factors(Sequence[Factor]):
+    """All factors of a model. The arrays are read-only; each :class:`Factor` is made when it is asked for."""
+
+    def __init__(
+        self,
+        domain_sizes: NDArray[np.integer],
+        arities: NDArray[np.integer],
+        variables: NDArray[np.integer],
+        log_table: NDArray[np.float64],
+    ) -> None:
+        """Take scopes and tables one after another; tables have the last variable of their scope fastest."""
+        self.domain_sizes = frozen(np.asarray(domain_sizes, dtype=np.int64))
+        """[variables] number of values."""
+        self.scope_starts = frozen(starts_of(arities))
+        """[factors + 1] where the variables of each begin."""
+        self.variables = frozen(np.asarray(variables, dtype=np.int32))
+        """[scope places] the scopes."""
+        self.log_table = frozen(log_table)
+        """[entries] the tables."""
+        self._check()
+
+    @classmethod
+    def of(cls, factors: Iterable[Factor], domain_sizes: Sequence[int]) -> Factors:
+        """Copy factors that are given one by one, each of them checked."""
+        if isinstance(factors, Factors) and list(domain_sizes) == factors.domain_sizes.tolist():
+            return factors
+        scopes, tables = list[tuple[int, ...]](), list[NDArray[np.float64]]()
+        for index, factor in enumerate(factors):
+            if problem := _factor_problem(factor.scope, factor.log_table, domain_sizes):
+                raise ModelError(f"factor {index} over variables {list(factor.scope)}: {problem}")
+            scopes.append(factor.scope)
+            tables.append(factor.log_table.reshape(-1))
+        arities = np.fromiter(map(len, scopes), np.int64, len(scopes))
+        variables = np.fromiter((i for scope in scopes for i in scope), np.int32, int(arities.sum()))
+        return cls(np.array(domain_sizes), arities, variables, np.concatenate([np.empty(0), *tables]))
+
+    @classmethod
+    def of_blocks(
+        cls,
+        domain_sizes: Sequence[int],
+        *blocks: tuple[NDArray[np.integer], NDArray[np.float64]],
+    ) -> Factors:
+        """Factors that come in blocks: [factors, arity] scopes with [factors, ...] tables."""
+        arities = np.concatenate([np.full(len(scopes), scopes.shape[1]) for scopes, _ in blocks])
+        variables = np.concatenate([scopes.reshape(-1) for scopes, _ in blocks])
+        return cls(
+            np.array(domain_sizes),
+            arities,
+            variables,
+            np.concatenate([table.reshape(-1) for _, table in blocks]),
+        )
+
+    @cached_property
+    def table_starts(self) -> NDArray[np.int64]:
+        """[factors + 1] the first entry of each."""
+        return frozen(starts_of(table_sizes(self.domain_sizes, self.scope_starts, self.variables)))
+
+    @cached_property
+    def strides(self) -> NDArray[np.int64]:
+        """[scope places] by how many entries a variable's next value lies further."""
+        strides = np.ones(len(self.variables), dtype=np.int64)
+        arities, ends = self.arities, self.scope_starts[1:]
+        for place in range(2, int(arities.max(initial=0)) + 1):
+            at = ends[arities >= place] - place  # the place-th variable from the right, where there is one
+            strides[at] = strides[at + 1] * self.domain_sizes[self.variables[at + 1]]
+        return frozen(strides)
+
+    @property
+    def arities(self) -> NDArray[np.int64]:
+        """[factors] number of variables."""
+        return np.diff(self.scope_starts)
+
+    def scope(self, factor: int) -> tuple[int, ...]:
+        """The variables of one factor."""
+        begin, end = self.scope_starts[factor], self.scope_starts[factor + 1]
+        return tuple(self.variables[begin:end].tolist())
+
+    def entries_at(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """[factors] the entry of each at an assignment."""
+        steps = np.zeros(len(self.variables) + 1, dtype=np.int64)
+        np.cumsum(values[self.variables] * self.strides, out=steps[1:])
+        entries: NDArray[np.int64] = self.table_starts[:-1] + np.diff(steps[self.scope_starts])
+        return entries
+
+    def given(self, evidence: Mapping[int, int]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """[entries], [scope places] which of them evidence leaves: no other values, no observed variables.
+
+        Cost: for each observed place, the entries of its factor.
+        """
+        fixed = np.full(len(self.domain_sizes), -1, dtype=np.int64)
+        fixed[list(evidence)] = list(evidence.values())
+        of_place = fixed[self.variables]
+        is_left, arities = np.ones(len(self.log_table), dtype=np.bool_), self.arities
+        for rank in range(int(arities.max(initial=0))):
+            places = self.scope_starts[:-1][arities > rank] + rank
+            factors = np.flatnonzero(arities > rank)[of_place[places] >= 0]
+            places = places[of_place[places] >= 0]
+            sizes = np.diff(self.table_starts)[factors]
+            within = counted(sizes)
+            value = within // np.repeat(self.strides[places], sizes)
+            value %= np.repeat(self.domain_sizes[self.variables[places]], sizes)
+            is_wrong = value != np.repeat(of_place[places], sizes)
+            is_left[(np.repeat(self.table_starts[:-1][factors], sizes) + within)[is_wrong]] = False
+        return is_left, of_place < 0
+
+    def conditioned(self, evidence: Mapping[int, int]) -> Factors:
+        """The same factors of the unobserved variables, numbered anew; a fully observed one is a constant."""
+        is_left, is_free = self.given(evidence)
+        free = np.ones(len(self.domain_sizes), dtype=np.bool_)
+        free[list(evidence)] = False
+        factor_of_place = np.repeat(np.arange(len(self)), self.arities)
+        arities = np.bincount(factor_of_place[is_free], minlength=len(self))
+        variables = (np.cumsum(free) - 1)[self.variables[is_free]]
+        return Factors(self.domain_sizes[free], arities, variables, self.log_table[is_left])
+
+    def digests(self) -> Iterator[bytes]:
+        """A digest of each factor, whatever the order of its scope; tables count in single precision."""
+        scopes = memoryview(self.variables.astype("<i8").tobytes())
+        tables = memoryview((self.log_table.astype("<f4") + np.float32(0)).tobytes())  # -0 and 0 are the same
+        factor_of_place = np.repeat(np.arange(len(self)), self.arities)
+        is_turned = np.zeros(len(self), dtype=np.bool_)  # the variables do not ascend
+        descends = (np.diff(self.variables) < 0) & (np.diff(factor_of_place) == 0)
+        is_turned[factor_of_place[1:][descends]] = True
+        for k, begin, end, first, last in self._bounds():
+            if is_turned[k]:
+                yield _turned_digest(self[k])
+            else:
+                digest = hashlib.blake2b(scopes[8 * begin : 8 * end], digest_size=16)
+                digest.update(tables[4 * first : 4 * last])
+                yield digest.digest()
+
+    def __len__(self) -> int:
+        """Number of factors."""
+        return len(self.scope_starts) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Factor: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Factor, ...]: ...
+    def __getitem__(self, index: int | slice) -> Factor | tuple[Factor, ...]:
+        """One factor, or some."""
+        if isinstance(index, slice):
+            return tuple(self[k] for k in range(len(self))[index])
+        k = range(len(self))[index]
+        scope = self.scope(k)
+        return self._view(scope, int(self.table_starts[k]), int(self.table_starts[k + 1]))
+
+    def __iter__(self) -> Iterator[Factor]:
+        """Each factor."""
+        variables = self.variables
+        for _, begin, end, first, last in self._bounds():
+            yield self._view(tuple(variables[begin:end].tolist()), first, last)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process is checked and frozen as this one."""
+        return Factors, (self.domain_sizes, self.arities, self.variables, self.log_table)
+
+    def _view(self, scope: tuple[int, ...], first: int, last: int) -> Factor:
+        sizes = self.domain_sizes
+        return Factor(scope, self.log_table[first:last].reshape([sizes[i] for i in scope]))
+
+    def _bounds(self) -> Iterator[tuple[int, int, int, int, int]]:
+        """Number of each factor, and where its scope and its table begin and end."""
+        for first in range(0, len(self), _BLOCK):
+            block = slice(first, first + _BLOCK + 1)
+            scopes, tables = self.scope_starts[block].tolist(), self.table_starts[block].tolist()
+            yield from zip(
+                range(first, first + len(scopes) - 1), scopes, scopes[1:], tables, tables[1:], strict=False
+            )
+
+    def _check(self) -> None:
+        """Raise unless scopes, tables and domains fit together."""
+        count = len(self.domain_sizes)
+        wrong = np.flatnonzero((self.variables < 0) | (self.variables >= count))
+        if len(wrong):
+            self._refuse(int(wrong[0]), f"variables are 0..{count - 1}, found {self.variables[wrong[0]]}")
+        repeat = first_repeat(self.scope_starts, self.variables)
+        if repeat is not None:
+            self._refuse(repeat, "a variable occurs twice in the scope")
+        if len(self.log_table) != self.table_starts[-1]:
+            raise ModelError(f"expected {self.table_starts[-1]} table entries, found {len(self.log_table)}")
+        largest = self.log_table.max(initial=-math.inf)  # nan is larger than all
+        if not largest < math.inf:
+            raise ModelError(f"log-potentials must be numbers below +inf, found {largest}")
+
+    def _refuse(self, place: int, problem: str) -> None:
+        factor = int(np.searchsorted(self.scope_starts, place, side="right")) - 1
+        raise ModelError(f"factor {factor} over variables {list(self.scope(factor))}: {problem}")
+
+
+def table_sizes(
+    domain_sizes: NDArray[np.integer], scope_starts: NDArray[np.int64], variables: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """[factors] entries of each table; one beyond MAX_TABLE_ENTRIES counts as one more than that."""
+    widths = domain_sizes.astype(np.float64)
+    sizes = np.ones(len(scope_starts) - 1, dtype=np.int64)
+    for first in range(0, len(sizes), _BLOCK):  # in blocks, since all places at once would take much memory
+        bounds, part = scope_starts[first : first + _BLOCK + 1], sizes[first : first + _BLOCK]
+        filled = bounds[:-1] < bounds[1:]
+        if filled.any():
+            of_places = widths[variables[bounds[0] : bounds[-1]]]
+            products = np.multiply.reduceat(of_places, bounds[:-1][filled] - bounds[0])
+            part[filled] = np.minimum(products, MAX_TABLE_ENTRIES + 1)
+    return sizes
+
+
+def first_repeat(scope_starts: NDArray[np.int64], variables: NDArray[np.integer]) -> int | None:
+    """A scope place of the first factor in which a variable occurs twice, if there is one."""
+    arities = np.diff(scope_starts)
+    pairs = scope_starts[:-1][arities == 2]
+    repeats = [pairs[variables[pairs] == variables[pairs + 1]]]
+    wide = np.repeat(arities > 2, arities)
+    if wide.any():
+        places, owners = np.flatnonzero(wide), np.repeat(np.arange(len(arities)), arities)[wide]
+        order = np.lexsort((variables[places], owners))
+        is_same = (np.diff(variables[places][order]) == 0) & (np.diff(owners[order]) == 0)
+        repeats.append(places[order[1:][is_same]])
+    found = np.concatenate(repeats)
+    return int(found.min()) if len(found) else None
+
+
+def starts_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Where each of some rows begins, and the last ends, by their lengths."""
+    starts = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def counted(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1 .. n - 1 for each count n, one after another."""
+    counted: NDArray[np.int64] = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return counted
+
+
+def _factor_problem(scope: Sequence[int], table: NDArray[np.float64], sizes: Sequence[int]) -> str | None:
+    """What is wrong with a factor, if anything; quick, since models have many small factors."""
+    if scope and not (min(scope) >= 0 and max(scope) < len(sizes)):
+        wrong = next(i for i in scope if not 0 <= i < len(sizes))
+        return f"variables are 0..{len(sizes) - 1}, found {wrong}"
+    if len(set(scope)) != len(scope):
+        return "a variable occurs twice in the scope"
+    if table.shape != tuple([sizes[i] for i in scope]):
+        return f"expected a table of shape {[sizes[i] for i in scope]}, found {table.shape}"
+    if table.dtype != np.float64:
+        return f"expected a float64 table, found {table.dtype}"
+    largest = table.item(table.argmax())  # quicker than max() on a small table; NaN counts as largest too
+    if not largest < math.inf:
+        return f"log-potentials must be numbers below +inf, found {largest}"
+    return None
+
+
+def _turned_digest(factor: Factor) -> bytes:
+    order = sorted(range(len(factor.scope)), key=factor.scope.__getitem__)
+    scope = np.array([factor.scope[k] for k in order], dtype="<i8")
+    table = factor.log_table.transpose(order).astype("<f4") + np.float32(0)
+    return hashlib.blake2b(scope.tobytes() + table.tobytes(), digest_size=16).digest()
