@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from beacon.errors import UsageError, check_seed
 from beacon.model.evidence import Evidence, Queries, check_is_model, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.asked import Asked
 from beacon.runner.pool import Cancelled
 from beacon.runner.result import Outcome, Result, ResultList, checked_result
 from beacon.runner.runner import Listener, Query, Runner
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from beacon.query.query_set import QuerySet
 
     AnyGuide = Guide | str | os.PathLike[str]
+    AnyUse = GuideUse | Mapping[str, Any]
 GuidedStart = Literal["guide"] | Start
 
 
@@ -32,7 +32,7 @@ def solve(
     evidence: Evidence | None = None,
     *,
     guide: AnyGuide | None = None,
-    use: GuideUse | None = None,
+    use: AnyUse | None = None,
     strategy: str | Strategy | None = None,
     stop: Stop | None = DEFAULT_STOP,
     start: GuidedStart | None = None,
@@ -97,7 +97,7 @@ def solve_many(
     evidences: Queries | QuerySet,
     *,
     guide: AnyGuide | None = None,
-    use: GuideUse | None = None,
+    use: AnyUse | None = None,
     strategy: str | Strategy | None = None,
     stop: Stop | None = DEFAULT_STOP,
     start: GuidedStart | None = None,
@@ -119,11 +119,11 @@ def solve_many(
     ``evidences`` are mappings, a query set, or a table (of pandas, polars or Arrow, or columns by name) with
     a column per variable and a row per query; see :func:`beacon.model.data_frame.evidence_of_table`.
     ``guide`` is a trained guide or its folder; ``use`` says what it is asked for (what tuning chose, or else
-    where to begin). ``start`` is "random", "constructed" (the default of "auto"), "guide", an assignment for
-    all or one for each query; it outranks ``use``. ``strategy`` is "auto" unless given; where the guide has
-    a say in moves or restarts, "gls+". A query's result depends on the model, its evidence, its start, the
-    guide and the seed, not on its place in the list or the number of threads (as long as the stop counts
-    steps, not seconds).
+    where to begin; a mapping changes some of that). ``start`` is "random", "constructed" (the default of
+    "auto"), "guide", an assignment for all or one for each query; it outranks ``use``. ``strategy`` is "auto"
+    unless given; where the guide has a say in moves or restarts, "gls+". A query's result depends on the
+    model, its evidence, its start, the guide and the seed, not on its place in the list or the number of
+    threads (as long as the stop counts steps, not seconds).
     ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have, and
     so does ``cancelled`` (a ``threading.Event``) once it is set.
     With ``propagate``, values that the evidence implies (through zero potentials) are fixed before.
@@ -146,9 +146,13 @@ def solve_many(
 
         prover = Prover(limits.seconds)
         limits = replace(limits, seconds=prover.search_seconds)
-    asked = Asked.of(model, alternatives, distance, margins, suppose)
-    for evidence in resolved:
-        asked.check(model, evidence)
+    asked = None
+    if alternatives is not None or distance != 1 or margins or suppose:
+        from beacon.runner.asked import Asked  # noqa: PLC0415 - most solves want the answer alone
+
+        asked = Asked.of(model, alternatives, distance, margins, suppose)
+        for evidence in resolved:
+            asked.check(model, evidence)
     loaded, use = guide_and_use(model, guide, use, start)
     starts = first_assignments(model, "random" if start is None or _is_guide(start) else start, resolved)
     queries = [Query(evidence, first) for evidence, first in zip(resolved, starts, strict=True)]
@@ -170,7 +174,7 @@ def solve_many(
         if prover is not None:
             outcome = prover.proved(runner.flat, resolved[k], outcome, cancelled)
         result = checked_result(model, resolved[k], outcome, runner.flat, seed)
-        return asked.answered(result, runner, limits, cancelled)
+        return result if asked is None else asked.answered(result, runner, limits, cancelled)
 
     done = runner.run(
         queries,
@@ -201,11 +205,11 @@ def evidence_of_queries(model: GraphicalModel, queries: Queries | QuerySet) -> l
     return resolve_queries(model, queries)
 
 
-def tuned_use(guide: Guide) -> GuideUse:
-    """How a guide is best used, as tuning has found; otherwise for the start alone."""
+def tuned_use(guide: Guide, changes: Mapping[str, Any] | None = None) -> GuideUse:
+    """How a guide is best used, as tuning has found, with changes; otherwise for the start alone."""
     from beacon.guided.guidance import GuideUse  # noqa: PLC0415 - most solves have no guide
 
-    return GuideUse.from_dict(_tuned(guide).get("use", {}))
+    return GuideUse.from_dict({**_tuned(guide).get("use", {}), **(changes or {})})
 
 
 def default_strategy(guide: Guide | None, use: GuideUse | None) -> str:
@@ -216,21 +220,21 @@ def default_strategy(guide: Guide | None, use: GuideUse | None) -> str:
 
 
 def guide_and_use(
-    model: GraphicalModel, guide: AnyGuide | None, use: GuideUse | None, start: GuidedStart | None
+    model: GraphicalModel, guide: AnyGuide | None, use: AnyUse | None, start: GuidedStart | None
 ) -> tuple[Guide | None, GuideUse | None]:
     """The guide, loaded, and what it is asked for."""
     if guide is None:
-        if use is not None or _is_guide(start):
+        if use or _is_guide(start):
             raise UsageError("start='guide' and use need a guide; pass guide=..., or leave them out")
         return None, None
     if isinstance(guide, str | os.PathLike):
         from beacon.guide.checkpoint import load_guide  # noqa: PLC0415
 
         guide = load_guide(guide, model)
-    use = use or tuned_use(guide)
+    chosen = tuned_use(guide, use) if use is None or isinstance(use, Mapping) else use
     if start is not None:
-        use = replace(use, start="guide" if _is_guide(start) else "random")
-    return guide, use
+        chosen = replace(chosen, start="guide" if _is_guide(start) else "random")
+    return guide, chosen
 
 
 def _is_guide(start: GuidedStart | None) -> bool:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beacon.cli import answer_file, ending
+from beacon.cli import answer_file, ending, exit_code, interrupted_by_signals, told_by_signals
 from beacon.cli.answer_file import AnswerFile, Quality, quality_of, simple_answer
-from beacon.cli.ending import Deadline, interrupted_by_signals, memory_limit, told_by_signals
+from beacon.cli.ending import Deadline, memory_limit
 from beacon.errors import BeaconError
 from beacon.formats import read_model, read_solution, write_model
 from beacon.model.families import FAMILIES
@@ -199,7 +199,7 @@ def test_a_signal_is_told_where_an_answer_is_being_kept_and_stops_that_only_afte
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGINT)
         assert cancelled.is_set()
-        assert ending.exit_code() == 128 + signal.SIGTERM
+        assert exit_code() == 128 + signal.SIGTERM
         monkeypatch.setattr(ending, "PATIENCE_SECONDS", 0.0)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)

@@ -1,14 +1,24 @@
-"""The command line: one file per verb.
+"""The command line: one file per verb. Here: the process, and the signals that ask it to end.
 
 Verbs import what they need inside their functions (``noqa: PLC0415``): numba, numpy and the file readers
 take time to load, and ``beacon --help`` needs none of them.
 """
 
+from __future__ import annotations
+
 import gc
+import math
 import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from time import monotonic
+from typing import Any
 
 GARBAGE_THRESHOLD = 50_000  # loading packages makes many objects and no garbage: look for it less often
+SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
+PATIENCE_SECONDS = 5.0  # that the end of the work may take before one more signal stops that, too
 
 
 def main() -> None:
@@ -17,7 +27,6 @@ def main() -> None:
     try:
         from beacon.cli.app import app  # noqa: PLC0415
         from beacon.cli.console import make_streams_safe  # noqa: PLC0415
-        from beacon.cli.ending import handle_signals  # noqa: PLC0415
 
         handle_signals()
         make_streams_safe()
@@ -28,3 +37,70 @@ def main() -> None:
     except KeyboardInterrupt:
         print("beacon: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+class _Ending:
+    """Which signal asked the process to end, when, and who is to hear of it instead of being stopped."""
+
+    number = 0
+    since = -math.inf
+    listener: threading.Event | None = None
+
+
+def _end(number: int, frame: Any) -> None:
+    """The first signal ends the work; further ones change nothing while that goes on, for some seconds."""
+    is_first = _Ending.number == 0
+    if not is_first and monotonic() - _Ending.since < PATIENCE_SECONDS:
+        return
+    _Ending.number, _Ending.since = number, monotonic()
+    if is_first and _Ending.listener is not None:
+        _Ending.listener.set()
+    else:
+        raise KeyboardInterrupt
+
+
+def handle_signals(handler: Any = _end) -> list[tuple[int, Any]]:
+    """From now on, signals to end the process become a KeyboardInterrupt; the handlers before."""
+    _Ending.number, _Ending.since = 0, -math.inf
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    return [(number, signal.signal(number, handler)) for number in known]
+
+
+@contextmanager
+def interrupted_by_signals() -> Iterator[None]:
+    """The same for a while."""
+    before = handle_signals()
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+@contextmanager
+def told_by_signals() -> Iterator[threading.Event]:
+    """In here a signal sets the event and stops nothing: what was found is still shown and written."""
+    event = threading.Event()
+    with _heard_by(event):
+        yield event
+
+
+def stopped_by_signals() -> AbstractContextManager[None]:
+    """The other way round for a part of that: what takes long and leaves nothing worth keeping."""
+    return _heard_by(None)
+
+
+@contextmanager
+def _heard_by(listener: threading.Event | None) -> Iterator[None]:
+    before, _Ending.listener = _Ending.listener, listener
+    try:
+        yield
+    finally:
+        _Ending.listener = before
+
+
+def exit_code() -> int:
+    """What the shell expects of a process that a signal has ended."""
+    return 128 + (_Ending.number or int(signal.SIGINT))

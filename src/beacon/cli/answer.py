@@ -1,46 +1,130 @@
-"""Search results for a person, for a program and for files."""
+"""What ``beacon solve`` says of one query, for a person, for a program and for files."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from beacon.cli import answer_rows as rows
-from beacon.cli.answer_rows import MOST_LINES
-from beacon.cli.console import ProgressBar, note_if_slow, say, say_json, warn
-from beacon.cli.ending import told_by_signals
-from beacon.io.files import check_named, check_no_input, check_writable
+from beacon.cli import told_by_signals
+from beacon.cli.console import ProgressBar, note_if_slow, one_line, say, say_json, say_table, warn
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.asked import Asked
 from beacon.runner.result import Result, ResultList
 from beacon.runner.search import Search
-from beacon.runner.show import CHANGED, TRACE_COLUMNS, Show, as_json, cost_of, probabilities
 from beacon.runner.stop import Stop
+
+if TYPE_CHECKING:
+    from beacon.runner.show import Show
 
 LONG_SECONDS = 2.0
 LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
-COMPRESSED = (".gz", ".xz", ".bz2")
+MOST_LINES = 40
+
+
+class Place(NamedTuple):
+    """Where answers are written to, if anywhere."""
+
+    files: list[Path] = []  # noqa: RUF012 - never changed
+    """One solution file per query, or none at all."""
+    table: str | None = None
+    """One table of all answers."""
+    keys: Mapping[str, list[Any]] = {}
+    """Columns of the table that tell whose the answers are."""
+
+
+def place_of(
+    out: str | None, num_queries: int, keys: Mapping[str, list[Any]], inputs: Iterable[str | Path | None]
+) -> Place:
+    """Where ``-o OUT`` writes to, checked: it must be none of the files and folders that are read."""
+    if out is None and not keys:
+        return Place()
+    from beacon.cli.answers import checked_place  # noqa: PLC0415 - most answers are only shown
+
+    return checked_place(out, num_queries, keys, inputs)
 
 
 class Output(NamedTuple):
     """What to show and where."""
 
-    files: list[Path]
-    """One solution file per query, or none at all."""
+    place: Place
     json: bool
     trace: bool
     show_all: bool
     quiet: bool
-    is_cost: bool = False
+    is_cost: bool
     """Are scores minus the costs of the model's file?"""
-    show: Show = Show()
-    asked: Asked = Asked()
-    """What was asked for besides the answer."""
+    show: Show | None
+    """Which variables to print; None: those of the query, cut if there are many."""
+    asked: Mapping[str, Any]
+    """What was asked for besides the answer: options of :func:`beacon.solve`."""
+
+    @property
+    def variables(self) -> tuple[int, ...]:
+        """Those to print that were named."""
+        return () if self.show is None else self.show.variables
+
+    @property
+    def word(self) -> str | None:
+        """Which ones to print where none were named."""
+        return None if self.show is None else self.show.word
+
+
+def solve_and_show(
+    run: Callable[..., ResultList],
+    model: GraphicalModel,
+    queries: list[dict[int, int]],
+    stop: Stop,
+    output: Output,
+) -> None:
+    """Search, show how it goes, and then what was found; ``run`` takes a model and queries."""
+    run = partial(run, model, stop=stop)
+    if len(queries) == 1 and not output.quiet:
+        warn_if_impossible(model, queries[0])
+    is_quiet = output.quiet or sys.stderr.isatty()  # there a bar says so
+    with note_if_slow(LONG_SEARCH, LONG_SECONDS, is_quiet), told_by_signals() as cancelled:
+        if len(queries) == 1:
+            limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
+            work = f"{limit}, Ctrl-C keeps the best"
+            results = _solve_one(partial(run, cancelled=cancelled), queries[0], output, work)
+        else:
+            from beacon.cli.answers import solve_all  # noqa: PLC0415 - most have one query
+
+            results = solve_all(partial(run, cancelled=cancelled), queries, output)
+    if output.place.table:
+        from beacon.formats.answer_table import write_table  # noqa: PLC0415 - most answers are only shown
+
+        shown = output.variables or results.query_variables
+        write_table(output.place.table, results.to_columns(shown, output.place.keys))
+
+
+def _solve_one(
+    run: Callable[..., ResultList], query: dict[int, int], output: Output, work: str
+) -> ResultList:
+    """Show how the search goes, then what it found."""
+    unobserved = None
+    with ProgressBar(work, None, output.quiet) as bar:
+
+        def show(search: Search) -> None:
+            bar.describe(f"best score {search.best_score:.4f}, {search.best_zeros} zero factors")
+
+        results = run([query], on_improvement=show, **output.asked)
+        if output.word == "changed" and not output.json:
+            (unobserved,) = run([{}], on_improvement=show)
+    (result,) = results
+    for file in output.place.files:
+        write(file, result)
+    if output.json:
+        from beacon.runner.show import as_json, probabilities  # noqa: PLC0415 - most answers are for a person
+
+        say_json(as_json(result, is_cost=output.is_cost, trace=output.trace) | probabilities(result))
+    else:
+        say_answer(result, output, unobserved)
+    return results
 
 
 def say_answer(result: Result, output: Output, unobserved: Result | None) -> None:
@@ -50,18 +134,23 @@ def say_answer(result: Result, output: Output, unobserved: Result | None) -> Non
     """
     say(result.summary())
     if output.is_cost:
-        rows.say_cost(*cost_of(result))
-    rows.say_probability(result)
+        _say_cost(result)
+    _say_probability(result)
     if output.trace:
         _say_trace(result, output.show_all)
     say("")
-    rows.say_values(result, output.show, output.show_all, unobserved)
-    rows.say_supposed(result)
-    rows.say_alternatives(result, output.asked.distance)
-    rows.say_margins(result, output.asked.margins, output.show_all)
+    _say_values(result, output, unobserved)
+    if any(output.asked[name] for name in ("alternatives", "margins", "suppose")):
+        from beacon.cli import answer_besides as besides  # noqa: PLC0415 - on request only
+
+        besides.say_supposed(result)
+        besides.say_alternatives(result, output.asked["distance"])
+        besides.say_margins(result, output.asked["margins"], output.show_all)
 
 
 def _say_trace(result: Result, show_all: bool) -> None:
+    from beacon.runner.show import TRACE_COLUMNS  # noqa: PLC0415 - on request only
+
     trace = result.trace
     say(f"\n{'step':>12}  {'seconds':>9}  {'zeros':>6}  score")
     events = list(zip(*(getattr(trace, name).tolist() for name in TRACE_COLUMNS), strict=True))
@@ -71,15 +160,70 @@ def _say_trace(result: Result, show_all: bool) -> None:
         say(f"… and {len(events) - MOST_LINES:,} more before these; --all lists them")
 
 
-def result_line(query: int, result: Result) -> str:
-    """One query of many."""
-    ending = (
-        ", proved optimal" if result.is_optimal else ", interrupted" if result.stop == "interrupted" else ""
+def _say_values(result: Result, output: Output, unobserved: Result | None) -> None:
+    """Print the values that were asked for. ``unobserved`` is the answer without any evidence."""
+    if output.variables:
+        say_table(rows_of(result, output.variables))
+    elif output.word == "all":
+        say_table(rows_of(result, range(result.model.num_variables)))
+    elif unobserved is not None:
+        _say_changed(result, unobserved)
+    else:
+        labels = result.model.labels
+        asked = [i for i in range(len(labels)) if i not in result.evidence and len(labels[i]) > 1]
+        _say_query(rows_of(result, asked), output.show_all or output.word == "query")
+
+
+def rows_of(result: Result, variables: range | list[int] | tuple[int, ...]) -> list[tuple[str, str]]:
+    """Names and values of some variables."""
+    model, values = result.model, result.assignment.tolist()
+    return [(model.names[i], model.labels[i][values[i]]) for i in variables]
+
+
+def _say_query(rows: list[tuple[str, str]], is_long: bool) -> None:
+    """A long answer is cut to what differs from its commonest value: most findings are "no"."""
+    if is_long or len(rows) <= MOST_LINES:
+        say_table(rows)
+        return
+    commonest = Counter(value for _, value in rows).most_common(1)[0][0]
+    telling = [row for row in rows if row[1] != commonest]
+    shown = telling[:MOST_LINES]
+    say_table(shown)
+    rest = f"… and {len(rows) - len(shown):,} more" if shown else f"all {len(rows):,} variables"
+    alike = f" have the value {one_line(commonest)}" if len(shown) == len(telling) else ""
+    say(f"{rest}{alike}; --show query lists them, --show A,B chooses some, --json and -o keep them")
+
+
+def _say_changed(result: Result, unobserved: Result) -> None:
+    changes = result.changes_against(unobserved)
+    rows = [(name, value) for name, value in changes.items() if not _is_observed(result, name)]
+    say_table(rows)
+    others = result.model.num_variables - len(result.evidence) - len(rows)
+    say(f"{others:,} other variables are what they would be without any evidence; --show query lists all")
+
+
+def _is_observed(result: Result, name: str) -> bool:
+    return result.model.name_to_variable[name] in result.evidence
+
+
+def _say_probability(result: Result) -> None:
+    """Print the probability of the answer, where elimination gave it and so can give its probability."""
+    if result.proof != "elimination" or result.probability is None:
+        return
+    known = (
+        "" if result.log_evidence is None else f"; the evidence has log probability {result.log_evidence:.6g}"
     )
-    return (
-        f"{query}: log score {result.log_score:.6f}, {result.zero_factors} zero factors, "
-        f"{result.steps:,} steps, {result.seconds:.3f} s{ending}"
-    )
+    given = f"given the evidence{known}" if result.evidence else "without any evidence"
+    say(f"probability    {result.probability:.4g} {given}")
+
+
+def _say_cost(result: Result) -> None:
+    """Print the cost of the answer in the units of its file."""
+    from beacon.runner.show import cost_of  # noqa: PLC0415 - few files have costs
+
+    cost, least = cost_of(result)
+    proved = "" if least is None or least == cost else f" (no assignment costs less than {least:,})"
+    say(f"cost           {'forbidden' if cost is None else f'{cost:,}'}{proved}")
 
 
 def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: str = "") -> None:
@@ -89,120 +233,8 @@ def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: s
         warn(query + describe_impossible(model, factor, evidence))
 
 
-def solve_and_show(
-    run: Callable[..., ResultList],
-    model: GraphicalModel,
-    queries: list[dict[int, int]],
-    stop: Stop,
-    output: Output,
-) -> ResultList:
-    """Search, show how it goes, and then what was found; ``run`` takes queries."""
-    if len(queries) == 1 and not output.quiet:
-        warn_if_impossible(model, queries[0])
-    is_quiet = output.quiet or sys.stderr.isatty()  # there a bar says so
-    with note_if_slow(LONG_SEARCH, LONG_SECONDS, is_quiet), told_by_signals() as cancelled:
-        if len(queries) == 1:
-            limit = f"up to {stop.seconds:g} s" if stop.seconds < math.inf else "searching"
-            return solve_one(
-                partial(run, cancelled=cancelled), queries[0], output, f"{limit}, Ctrl-C keeps the best"
-            )
-        return solve_all(partial(run, cancelled=cancelled), queries, output)
-
-
-def solve_one(run: Callable[..., ResultList], query: dict[int, int], output: Output, work: str) -> ResultList:
-    """Show how the search goes, then what it found."""
-    unobserved = None
-    with ProgressBar(work, None, output.quiet) as bar:
-
-        def show(search: Search) -> None:
-            bar.describe(f"best score {search.best_score:.4f}, {search.best_zeros} zero factors")
-
-        results = run([query], on_improvement=show, **vars(output.asked))
-        if output.show.word == CHANGED and not output.json:
-            (unobserved,) = run([{}], on_improvement=show)
-    (result,) = results
-    for file in output.files:
-        _write(file, result)
-    if output.json:
-        say_json(as_json(result, is_cost=output.is_cost, trace=output.trace) | probabilities(result))
-    else:
-        say_answer(result, output, unobserved)
-    return results
-
-
-def solve_all(run: Callable[..., ResultList], queries: list[dict[int, int]], output: Output) -> ResultList:
-    """Report each result as it comes."""
-    with ProgressBar("queries (Ctrl-C keeps the best)", len(queries), output.quiet) as bar:
-        answers = ManyAnswers(bar, output)
-        results = run(queries, on_result=answers.hear, **vars(output.asked))
-        for query, result in enumerate(results):  # those that Ctrl-C left unheard
-            answers.hear(query, result)
-    for query, result in enumerate(results):
-        if result.zero_factors and not output.quiet:
-            warn_if_impossible(result.model, result.evidence, f"query {query}: ")
-    if output.json:
-        say_json({"results": [as_json(one, is_cost=output.is_cost, trace=output.trace) for one in results]})
-    return results
-
-
-class ManyAnswers:
-    """Hears of results as they come: writes each to its file, prints their lines in the queries' order."""
-
-    def __init__(self, bar: ProgressBar, output: Output) -> None:
-        self._bar = bar
-        self._output = output
-        self._waiting: dict[int, Result] = {}
-        self._heard: set[int] = set()
-        self._next = 0
-
-    def hear(self, query: int, result: Result) -> None:
-        """Take one result; those heard before are not repeated."""
-        if query in self._heard:
-            return
-        self._heard.add(query)
-        self._waiting[query] = result
-        if self._output.files:
-            _write(self._output.files[query], result)
-        while self._next in self._waiting:
-            following = self._waiting.pop(self._next)
-            line = result_line(self._next, following) + rows.line_of(following, self._output.show.variables)
-            if not self._output.json:
-                self._bar.say(line)
-            self._next += 1
-        self._bar.reach(len(self._heard))
-
-
-def solution_files(out: str | None, count: int, inputs: Iterable[str | Path | None]) -> list[Path]:
-    """One file per query, checked; none if there is no ``out``."""
-    files = [] if out is None else solution_paths(out, count)
-    read = list(inputs)
-    for file in files[:1]:  # the others are its neighbours
-        check_writable(str(file))
-    for file in files:
-        check_no_input(str(file), read)
-    return files
-
-
-def solution_paths(out: str, count: int) -> list[Path]:
-    """One file per query: OUT itself for one, OUT with a number for many, numbered files in a directory."""
-    check_named(out)
-    place = Path(out)
-    if place.is_dir():
-        return [place / f"{query}.MPE" for query in range(count)]
-    if count == 1:
-        return [place]
-    return [place.with_name(_numbered(place, query)) for query in range(count)]
-
-
-def _write(file: Path, result: Result) -> None:
+def write(file: Path, result: Result) -> None:
+    """Write a solution file."""
     from beacon.formats import write_solution  # noqa: PLC0415 - most answers are only shown
 
     write_solution(file, result.assignment)
-
-
-def _numbered(place: Path, query: int) -> str:
-    """The number goes before the suffix: a.MPE -> a.0.MPE, a.MPE.gz -> a.0.MPE.gz."""
-    suffix = place.suffix
-    if suffix.lower() in COMPRESSED:
-        suffix = Path(place.stem).suffix + suffix
-    return f"{place.name.removesuffix(suffix)}.{query}{suffix}"

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from beacon import __version__
+from beacon.cli import exit_code
 from beacon.cli.console import note, one_line, say
 from beacon.cli.options import SWITCH, read_values_of
 from beacon.errors import BeaconError, UsageError
@@ -150,8 +151,6 @@ def _misused(error: Any) -> int:
 
 
 def _interrupted() -> int:
-    from beacon.cli.ending import exit_code  # noqa: PLC0415 - rarely needed
-
     note("interrupted")
     return exit_code()
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from beacon.cli.app import FAILED
-from beacon.cli.choices import read_query
+from beacon.cli.choices import read_queries
 from beacon.cli.console import say_json, say_table
 from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, argument, option
+from beacon.errors import UsageError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from beacon.model.graphical_model import GraphicalModel
-
+NO_FILE = "-"
 MOST_NAMED = 10
 
 
@@ -41,33 +35,19 @@ def check(
     Example:  beacon check alarm.bif - answer.MPE --evidence HR=HIGH
     """
     from beacon.formats import read_model, read_solution  # noqa: PLC0415
+    from beacon.model.evidence import check_solution  # noqa: PLC0415
 
     model = read_model(model_file)
-    observed = read_query(model, evidence_file, evidence or [], query)
-    assignment = read_solution(solution_file, model)
-    findings = check_solution(model, observed, assignment)
+    files = [] if evidence_file == NO_FILE else [evidence_file]
+    queries, _ = read_queries(model, files, [], evidence or [])
+    if query is None and len(queries) > 1:
+        raise UsageError(f"{evidence_file} holds {len(queries)} queries; choose one with --query N")
+    if query is not None and query >= len(queries):
+        raise UsageError(f"--query must lie in 0..{len(queries) - 1}; found {query}")
+    findings = check_solution(model, queries[query or 0], read_solution(solution_file, model))
     say_json(findings) if json else say_table(_described(findings))
     if not findings["evidence_kept"]:
         raise typer.Exit(FAILED)
-
-
-def check_solution(
-    model: GraphicalModel, evidence: Mapping[int, int], assignment: NDArray[np.int64]
-) -> dict[str, Any]:
-    """What ``beacon check --json`` prints."""
-    violations = [
-        {"variable": model.names[i], "observed": model.labels[i][v], "found": model.labels[i][assignment[i]]}
-        for i, v in evidence.items()
-        if assignment[i] != v
-    ]
-    log_score = model.log_score(assignment)
-    return {
-        "evidence_kept": not violations,
-        "observed": len(evidence),
-        "violations": violations,
-        "log_score": log_score if math.isfinite(log_score) else None,
-        "zero_factors": model.num_zero_factors(assignment),
-    }
 
 
 def _described(findings: dict[str, Any]) -> list[tuple[str, str]]:

@@ -9,12 +9,12 @@ from threading import Event
 from time import perf_counter
 from typing import Any
 
+from beacon.cli import stopped_by_signals, told_by_signals
 from beacon.cli.answer_file import AnswerFile, Quality, quality_of, simple_answer
-from beacon.cli.choices import NO_FILE, read_queries
 from beacon.cli.console import note
-from beacon.cli.ending import Deadline, TimeUpError, stopped_by_signals, timed_out_at, told_by_signals
+from beacon.cli.ending import Deadline, TimeUpError, timed_out_at
 from beacon.errors import UsageError
-from beacon.formats import read_model
+from beacon.formats import read_evidence, read_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
 from beacon.runner.stop import MaxRuntime
@@ -49,9 +49,9 @@ def solve_for_competition(
 
 def _evidence(file: str, model: GraphicalModel) -> dict[int, int]:
     """The one query of a file; a file without a word in it observes nothing."""
-    if file in ("", NO_FILE) or (os.path.isfile(file) and _is_blank(Path(file))):
+    if file in ("", "-") or (os.path.isfile(file) and _is_blank(Path(file))):
         return {}
-    queries = read_queries(model, [file], [], []).evidences
+    queries = read_evidence(file, model)
     if len(queries) != 1:
         raise UsageError(f"{file} holds {len(queries)} queries; expected one: `beacon solve` takes several")
     return queries[0]

@@ -1,22 +1,20 @@
-"""Limits that are set from outside: time, memory and signals."""
+"""Limits that are set from outside: time and memory."""
 
 from __future__ import annotations
 
 import math
 import os
 import signal
-import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, perf_counter, process_time
-from typing import Any, NamedTuple, TypeVar
+from time import perf_counter, process_time
+from typing import Any, TypeVar
 
 from beacon.cli.console import warn
-from beacon.errors import UsageError
+from beacon.errors import UsageError, check_at_least
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
-PATIENCE_SECONDS = 5.0  # that the end of the work may take before one more signal stops that, too
 LEAVING_SECONDS = 0.2  # for the interpreter to close down, and for the shortest wait to look at the clock
 ANSWERS_AT_END = 3  # an answer is checked, and its file may just be being written when a better one comes
 MOST_BUSY = 4.0
@@ -28,27 +26,33 @@ LEAST_GIGABYTES = 0.5  # less, and a library that cannot get memory ends the pro
 Number = TypeVar("Number", int, float)
 
 
-class Limits(NamedTuple):
+@dataclass(frozen=True)
+class Limits:
     """What the options say, or else the environment: the names of 2011 to 2016, then those of 2022."""
 
-    seconds: float
-    gigabytes: float | None
-    seed: int
+    seconds: float | None = None
+    """Seconds from start to end; default: INF_TIME or TIMESEC, else 20."""
+    gigabytes: float | None = None
+    """Gigabytes of memory; default: INF_MEMORY, or MEMKB in kilobytes, else no limit."""
+    seed: int | None = None
+    """Seed of all randomness; default: INF_SEED, else 0."""
 
-    @classmethod
-    def of_environment(cls, seconds: float | None, gigabytes: float | None, seed: int | None) -> Limits:
-        """Fill in what no option says."""
-        if seconds is None:
-            seconds = _variable("INF_TIME", float)
-        if seconds is None:
-            seconds = _variable("TIMESEC", float)
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None:
+                check_at_least(name, value, 0)
+
+    def filled_in(self) -> tuple[float, float | None, int]:
+        """Seconds, gigabytes and seed, with the environment's where no option says."""
+        seconds, gigabytes, seed = self.seconds, self.gigabytes, self.seed
+        for name in ("INF_TIME", "TIMESEC"):
+            seconds = _variable(name, float) if seconds is None else seconds
         if gigabytes is None:
             gigabytes = _variable("INF_MEMORY", float)
         if gigabytes is None and (kilobytes := _variable("MEMKB", float)) is not None:
             gigabytes = kilobytes / 1e6
-        if seed is None:
-            seed = _variable("INF_SEED", int)
-        return cls(DEFAULT_SECONDS if seconds is None else seconds, gigabytes, seed or 0)
+        seed = _variable("INF_SEED", int) if seed is None else seed
+        return DEFAULT_SECONDS if seconds is None else seconds, gigabytes, seed or 0
 
 
 def _variable(name: str, kind: type[Number]) -> Number | None:
@@ -122,73 +126,6 @@ def timed_out_at(deadline: Deadline) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-class _Ending:
-    """Which signal asked the process to end, when, and who is to hear of it instead of being stopped."""
-
-    number = 0
-    since = -math.inf
-    listener: threading.Event | None = None
-
-
-def _end(number: int, frame: Any) -> None:
-    """The first signal ends the work; further ones change nothing while that goes on, for some seconds."""
-    is_first = _Ending.number == 0
-    if not is_first and monotonic() - _Ending.since < PATIENCE_SECONDS:
-        return
-    _Ending.number, _Ending.since = number, monotonic()
-    if is_first and _Ending.listener is not None:
-        _Ending.listener.set()
-    else:
-        raise KeyboardInterrupt
-
-
-def handle_signals(handler: Any = _end) -> list[tuple[int, Any]]:
-    """From now on, signals to end the process become a KeyboardInterrupt; the handlers before."""
-    _Ending.number, _Ending.since = 0, -math.inf
-    if threading.current_thread() is not threading.main_thread():
-        return []
-    known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-    return [(number, signal.signal(number, handler)) for number in known]
-
-
-@contextmanager
-def interrupted_by_signals() -> Iterator[None]:
-    """The same for a while."""
-    before = handle_signals()
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
-
-
-@contextmanager
-def told_by_signals() -> Iterator[threading.Event]:
-    """In here a signal sets the event and stops nothing: what was found is still shown and written."""
-    event = threading.Event()
-    with _heard_by(event):
-        yield event
-
-
-def stopped_by_signals() -> AbstractContextManager[None]:
-    """The other way round for a part of that: what takes long and leaves nothing worth keeping."""
-    return _heard_by(None)
-
-
-@contextmanager
-def _heard_by(listener: threading.Event | None) -> Iterator[None]:
-    before, _Ending.listener = _Ending.listener, listener
-    try:
-        yield
-    finally:
-        _Ending.listener = before
-
-
-def exit_code() -> int:
-    """What the shell expects of a process that a signal has ended."""
-    return 128 + (_Ending.number or int(signal.SIGINT))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from beacon.cli.console import ProgressBar, command_line, one_line, say, say_json
-from beacon.cli.options import LIMITS, OUTPUT, Json, Quiet, Seed, argument, flags, option
+from beacon.cli.options import LIMITS, OUTPUT, QUERY_FILE, Json, Quiet, Seed, argument, flags, option
 from beacon.evaluation.problem import Sources, problems_of
 from beacon.evaluation.session import Request, facts_in_words, measure, session_facts
 from beacon.evaluation.settings import EvaluateSettings
@@ -17,46 +17,26 @@ from beacon.io.files import check_named
 from beacon.io.settings import words_of
 
 METHODS, NETWORKS = "Methods", "Networks and queries"  # panels of the help
+LATER: dict[str, Any] = {"unset": "{}", "check": False}  # checked when all are known
 OptionalModel = Annotated[str | None, argument("MODEL", "Model file; or use --suite.")]
-QueryFile = Annotated[
-    str | None,
-    argument(
-        "Q",
-        "Queries: a query set (`beacon queries`), or your own (.csv, .parquet, .evid, .json, or a folder), "
-        "split 80/10/10; without them, queries are sampled: see --count.",
-    ),
+OptionalQueries = Annotated[
+    str | None, argument("Q", f"{QUERY_FILE} Without it, queries are sampled: see --count.")
 ]
 GuideFolder = Annotated[str | None, argument("GUIDE", "Trained guide, for the methods that need one.")]
 Solvers = Annotated[str, option("--solvers LIST", "Other solvers: toulbar2, daoopt.", METHODS)]
 Daoopt = Annotated[str | None, option("--daoopt PROGRAM", "Where daoopt's program is.", METHODS)]
-TimeLimit = Annotated[
-    float | None, option("--time S", "One more budget in seconds: the solvers' limit.", LIMITS)
-]
-Threads = Annotated[
-    int | None,
-    option(
-        "--threads T",
-        "Queries searched at once; default: one per core, and 1 where seconds are measured.",
-        LIMITS,
-        low=1,
-    ),
-]
+Time = Annotated[float | None, option("--time S", "One more budget in seconds: the solvers' limit.", LIMITS)]
+THREADS = "Queries searched at once; default: one per core, and 1 where seconds are measured."
+Threads = Annotated[int | None, option("--threads T", THREADS, LIMITS, low=1)]
 
 
-@flags(
-    "methods",
-    EvaluateSettings,
-    METHODS,
-    *("--methods LIST", "--lambdas LIST", "--propagate"),
-    unset="{}",
-    check=False,
-)
-@flags("budgets", EvaluateSettings, LIMITS, "--steps LIST", "--seconds LIST", unset="{}", check=False)
+@flags("methods", EvaluateSettings, METHODS, "--methods LIST", "--lambdas LIST", "--propagate", **LATER)
+@flags("budgets", EvaluateSettings, LIMITS, "--steps LIST", "--seconds LIST", **LATER)
 @flags("sources", Sources, NETWORKS, "--suite FILE.toml", "--data DIR", "--only LIST")
 @flags("queries", EvaluateSettings, NETWORKS, "--split NAME", "--limit N", "--count N", "--seeds K")
 def evaluate(
     model_file: OptionalModel = None,
-    query_file: QueryFile = None,
+    query_file: OptionalQueries = None,
     guide: GuideFolder = None,
     *,
     out: Annotated[str, option("-o --out DIR", "Folder of the results.", OUTPUT)],
@@ -64,7 +44,7 @@ def evaluate(
     solvers: Solvers = "",
     daoopt: Daoopt = None,
     budgets: dict[str, Any],
-    time: TimeLimit = None,
+    time: Time = None,
     threads: Threads = None,
     sources: Sources,
     queries: EvaluateSettings,
@@ -85,10 +65,7 @@ def evaluate(
     """
     check_named(out)
     sys.path.append(str(Path.cwd()))  # --methods may name what lies here
-    methods["methods"] = methods.get("methods", EvaluateSettings.methods) + words_of(solvers)
-    if time is not None:
-        budgets["seconds"] = (*budgets.get("seconds", ()), time)
-    settings = replace(queries, **methods, **budgets)
+    settings = replace(queries, **methods, **budgets).extended(words_of(solvers), time)
     problems, missing = problems_of(model_file, query_file, guide, sources)
     programs = {"daoopt": daoopt} if daoopt else {}
     request = Request(settings, None, seed, threads, Path(out), programs, command_line())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
@@ -61,6 +61,8 @@ def _processed(one: Any, kind: Any, context: Any, value: Any) -> Any:
         return type(one).process_value(one, context, value)  # says what is missing
     if isinstance(value, str) and kind in {int, float}:
         value = from_text(one.opts[0], kind, value)
+    elif get_origin(kind) is tuple:
+        value = tuple(from_text(one.opts[0], get_args(kind)[0], str(part)) for part in value)
     elif value is None and one.multiple:
         value = ()
     return value if one.callback is None else one.callback(context, one, value)
@@ -73,14 +75,11 @@ ModelFile = Annotated[
         "Model file: .uai, .lg, .wcsp, .cfn, .bif, .xmlbif or .erg, plain or compressed (.gz, .xz, .bz2).",
     ),
 ]
-QueryFile = Annotated[
-    str,
-    argument(
-        "Q",
-        "Queries: a query set (`beacon queries`), or your own: a table (.csv, .parquet), .evid, .json, or a "
-        "folder of such files, split 80/10/10.",
-    ),
-]
+QUERY_FILE = (
+    "Queries: a query set (`beacon queries`), or your own: a table (.csv, .parquet), .evid, .json, or a "
+    "folder of such files, split 80/10/10."
+)
+QueryFile = Annotated[str, argument("Q", QUERY_FILE)]
 EvidenceItems = Annotated[
     list[str] | None,
     option(

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from beacon.cli.console import ProgressBar, one_line, say, say_drawn, say_json
 from beacon.cli.options import OUTPUT, Json, Quiet, argument, option
-from beacon.errors import UsageError
-from beacon.io.files import check_writable
 
-if TYPE_CHECKING:
-    from beacon.report.tables import Table
-
-PAGE_SUFFIXES = (".html", ".htm")
 TERMINAL_SECTIONS = ("overview", "improvement", "wall-clock", "speed")
 
 
@@ -48,14 +42,13 @@ def report(
     from beacon.evaluation.evaluation import Evaluation  # noqa: PLC0415
     from beacon.evaluation.problem import load_suite, with_names_of  # noqa: PLC0415
     from beacon.report.contents import make_report  # noqa: PLC0415
-    from beacon.report.html import write_parts, write_report  # noqa: PLC0415
+    from beacon.report.html import check_page, write_parts, write_report  # noqa: PLC0415
     from beacon.report.tables import as_rich  # noqa: PLC0415
 
     place = Path(folder)
     page = place / "report.html" if out is None else Path(out)
     results = Evaluation.load(place)
-    _check_page(page)
-    check_writable(str(page), [*place.glob("*.parquet"), place / "run.json", suite])
+    check_page(page, [*place.glob("*.parquet"), place / "run.json", suite])
     if suite is not None:
         with_names_of(load_suite(suite), results.run)
     made = make_report(results)
@@ -66,20 +59,7 @@ def report(
     sections = [section for section in made.sections if show_all or section.key in TERMINAL_SECTIONS]
     tables = [table for section in sections for table in section.tables]
     if json:
-        say_json({"page": str(page), "tables": {table.key: _facts(table) for table in tables}})
+        say_json({"page": str(page), "tables": {table.key: table.to_dict() for table in tables}})
         return
     say_drawn(*map(as_rich, tables))
     say(one_line(f"wrote {page}{'' if page_only else '; tables/ and plots/ beside it'}"))
-
-
-def _check_page(page: Path) -> None:
-    """Refuse a name of another kind of file: most likely it is one that must not be lost."""
-    is_device = page.exists() and not page.is_file()
-    if page.suffix.lower() not in PAGE_SUFFIXES and not is_device:
-        raise UsageError(f"expected -o FILE.html for the page, found {page}")
-
-
-def _facts(table: Table) -> dict[str, Any]:
-    """The texts of a table's cells, row by row."""
-    rows = [[cell.full_text for cell in row] for row in table.rows]
-    return {"title": table.title, "columns": list(table.columns), "rows": rows}

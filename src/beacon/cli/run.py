@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from beacon.cli.console import ProgressBar, command_line, one_line, say, say_drawn, say_json
-from beacon.cli.options import Device, Jobs, Json, ModelFile, Quiet, option
+from beacon.cli.options import Device, Jobs, Json, ModelFile, Quiet, flags, option
 from beacon.io.files import check_named
-from beacon.pipeline.settings import DEFAULT_COUNT, DEFAULT_PRESET
+from beacon.pipeline.settings import RunSettings
 
 SETTINGS = "Settings"  # panel of the help
 Config = Annotated[
@@ -22,14 +21,6 @@ Config = Annotated[
 Items = Annotated[
     list[str] | None,
     option("--set SECTION.KEY=VALUE", "One setting, in place of the file's; may be repeated.", SETTINGS),
-]
-Preset = Annotated[
-    str | None,
-    option("--preset fast|small|paper", f"The guide, as train.preset; default: {DEFAULT_PRESET}.", SETTINGS),
-]
-Count = Annotated[
-    int | None,
-    option("--count N", f"Number of queries, as queries.count; default: {DEFAULT_COUNT}.", SETTINGS, low=1),
 ]
 OwnQueries = Annotated[
     str | None,
@@ -47,14 +38,14 @@ Redo = Annotated[
 ]
 
 
+@flags("changes", RunSettings, SETTINGS, "--preset fast|small|paper", "--count N", unset="{}", check=False)
 def run(
     model_file: ModelFile,
     *,
     out: Annotated[str, option("-o --out DIR", "Folder of everything it makes.")],
     config: Config = None,
     items: Items = None,
-    preset: Preset = None,
-    count: Count = None,
+    changes: dict[str, Any],
     queries: OwnQueries = None,
     seed: AnySeed = None,
     redo: Redo = False,
@@ -69,24 +60,22 @@ def run(
 
     Example:  beacon run alarm.bif -o alarm --preset fast --count 300
     """
-    from beacon.evaluation.problem import network_name  # noqa: PLC0415
-    from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.pipeline.pipeline import Job, stage_line  # noqa: PLC0415
-    from beacon.pipeline.run import run_job  # noqa: PLC0415
-    from beacon.pipeline.settings import gathered, make_settings, seed_of  # noqa: PLC0415
-    from beacon.query.query_set import QuerySet  # noqa: PLC0415
+    from beacon.pipeline import run as library  # noqa: PLC0415
+    from beacon.pipeline.pipeline import stage_line  # noqa: PLC0415
     from beacon.report.comparisons import difference_tables  # noqa: PLC0415
 
     check_named(out)
-    options = {"train.preset": preset, "queries.count": count, ".seed": seed}
-    sections = gathered(config, items or [], options)
-    settings, number = make_settings(sections), seed_of(sections)
-    name, folder, model = network_name(model_file), Path(out), read_model(model_file)
-    own = None if queries is None else QuerySet.load(queries, model)
+    given: dict[str, Any] = changes | {
+        "queries": queries,
+        "seed": seed,
+        "device": device,
+        "jobs": jobs,
+        "redo": redo,
+    }
     with ProgressBar("", 0, quiet) as bar:
-        job = Job(model, name, folder, settings, number, jobs, device, command_line(), bar.show, own)
         tell = bar.note if json else bar.say  # stdout is kept for JSON
-        made = run_job(job, redo, lambda *stage: tell(one_line(stage_line(*stage))))
+        given |= {"on_stage": lambda *stage: tell(one_line(stage_line(*stage))), "on_progress": bar.show}
+        made = library.run(model_file, out, config, changes=items, command=command_line(), **given)
     if json:
         say_json(made.to_dict())
     else:

@@ -8,34 +8,20 @@ from typing import Annotated, Any
 from beacon.cli.console import ProgressBar, note, one_line, say, say_json
 from beacon.cli.options import OUTPUT, Device, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
 from beacon.io.files import check_no_input
-from beacon.io.settings import default_of
 from beacon.learn import train as library
+from beacon.pipeline.settings import RunSettings
 
 TRAINING = "Training"
-PRESET: str = default_of(library.train, "preset")
-Preset = Annotated[
-    str,
-    option(
-        "--preset fast|small|paper",
-        "fast: sees the evidence alone; small, paper: the attention network, which sees states.",
-        TRAINING,
-    ),
-]
 TrajectoriesFile = Annotated[
     str | None,
     option("--trajectories T", "File of `beacon collect`; without it, they are collected first.", TRAINING),
 ]
-LogFolder = Annotated[
-    str | None,
-    option("--tensorboard DIR", "Folder for logs that TensorBoard shows.", OUTPUT),
-]
+Logs = Annotated[str | None, option("--tensorboard DIR", "Folder for logs that TensorBoard shows.", OUTPUT)]
 
 
+@flags("chosen", RunSettings, TRAINING, "--preset fast|small|paper", unset="{}", check=False)
 @flags(
-    "changes",
-    library.TrainingSettings,
-    TRAINING,
-    *("--epochs N", "--states-per-query N", "--batch N"),
+    *("changes", library.TrainingSettings, TRAINING, "--epochs N", "--states-per-query N", "--batch N"),
     unset="the preset's",
 )
 def train(
@@ -43,12 +29,12 @@ def train(
     queries_file: QueryFile,
     *,
     out: Annotated[str, option("-o --out GUIDE", "Folder to write the guide to.")],
-    preset: Preset = PRESET,
+    chosen: dict[str, Any],
     trajectories_file: TrajectoriesFile = None,
     device: Device = "auto",
     changes: dict[str, Any],
     seed: Seed = 0,
-    tensorboard: LogFolder = None,
+    tensorboard: Logs = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -61,6 +47,7 @@ def train(
     from beacon.pipeline.stages import UNFINISHED, epoch_line  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
 
+    preset = chosen.get("preset", RunSettings.preset)
     check_guide_folder(out)
     check_no_input(f"{out}{UNFINISHED}", [model_file, queries_file, trajectories_file])
     library.check_can_train(preset, device)
@@ -80,18 +67,9 @@ def train(
             bar.note(epoch_line(record))
             bar.reach(record["epoch"])
 
-        guide = library.train(
-            model,
-            queries,
-            preset,
-            trajectories,
-            seed=seed,
-            device=device,
-            **changes,
-            state_file=f"{out}{UNFINISHED}",
-            tensorboard=tensorboard,
-            on_epoch=show,
-        )
+        how = {"seed": seed, "device": device, "tensorboard": tensorboard, "on_epoch": show, **changes}
+        unfinished = f"{out}{UNFINISHED}"
+        guide = library.train(model, queries, preset, trajectories, state_file=unfinished, **how)
     if library.is_leader():
         guide.save(out)
         facts = {"guide": out, "preset": preset, **library.training_facts(guide.facts)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+from beacon.cli import interrupted_by_signals
 from beacon.cli.console import one_line, say, say_json
-from beacon.cli.ending import DEFAULT_SECONDS, Deadline, Limits, interrupted_by_signals, memory_limit
-from beacon.cli.options import LIMITS, OUTPUT, Json, ModelFile, Quiet, argument, option
+from beacon.cli.ending import Deadline, Limits, memory_limit
+from beacon.cli.options import LIMITS, OUTPUT, Json, ModelFile, Quiet, argument, flags, option
 from beacon.errors import UsageError
 from beacon.io.files import check_writable
 
@@ -15,6 +16,7 @@ TASK = "MPE"
 OTHER_TASKS = ("PR", "MAR", "MMAP", "MLC")
 
 
+@flags("limits", Limits, LIMITS, "--seed S", seconds="--time S", gigabytes="--memory GB")
 def uai(
     model_file: ModelFile,
     evidence_file: Annotated[
@@ -23,27 +25,7 @@ def uai(
     query_file: Annotated[str, argument("QUERY", "Not used by this task; may be empty or missing.")],
     task: Annotated[str, argument("TASK", "MPE, the most probable explanation.")],
     *,
-    time: Annotated[
-        float | None,
-        option(
-            "--time S",
-            f"Seconds from start to end; default: INF_TIME or TIMESEC, else {DEFAULT_SECONDS:g}.",
-            LIMITS,
-            low=0,
-        ),
-    ] = None,
-    memory: Annotated[
-        float | None,
-        option(
-            "--memory GB",
-            "Gigabytes of memory; default: INF_MEMORY, or MEMKB in kilobytes, else no limit.",
-            LIMITS,
-            low=0,
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, option("--seed S", "Seed of all randomness; default: INF_SEED, else 0.", low=0)
-    ] = None,
+    limits: Limits,
     out: Annotated[
         str | None,
         option(
@@ -63,14 +45,14 @@ def uai(
     Example:  INF_TIME=60 beacon uai grid.uai grid.uai.evid grid.uai.query MPE
     """
     _check_task(task)
-    limits = Limits.of_environment(time, memory, seed)
-    deadline = Deadline(limits.seconds)
+    seconds, gigabytes, seed = limits.filled_in()
+    deadline = Deadline(seconds)
     target = out if out is not None else f"{Path(model_file).name}.{TASK}"
     check_writable(target, [model_file, evidence_file, query_file])
-    with interrupted_by_signals(), memory_limit(limits.gigabytes):
+    with interrupted_by_signals(), memory_limit(gigabytes):
         from beacon.cli.competition import solve_for_competition  # noqa: PLC0415  (takes a second)
 
-        summary = solve_for_competition(model_file, evidence_file, Path(target), limits.seed, deadline, quiet)
+        summary = solve_for_competition(model_file, evidence_file, Path(target), seed, deadline, quiet)
     say_json(summary) if json else say(one_line(_in_words(summary)))
 
 

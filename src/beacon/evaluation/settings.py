@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from beacon.errors import UsageError, check_count
 from beacon.evaluation.catalog import check_names
@@ -55,3 +55,8 @@ class EvaluateSettings:
     def budget(self) -> Budget:
         """Both kinds of budgets."""
         return Budget(self.steps, self.seconds)
+
+    def extended(self, methods: tuple[str, ...], seconds: float | None = None) -> EvaluateSettings:
+        """With more methods, and one more budget in seconds, the limit of other solvers."""
+        more = () if seconds is None else (seconds,)
+        return replace(self, methods=self.methods + methods, seconds=self.seconds + more)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,13 +83,14 @@ def run(
     preset: str | None = None,
     queries: AnyQueries | None = None,
     count: int | None = None,
-    changes: Mapping[str, Any] | None = None,
+    changes: Mapping[str, Any] | Sequence[str] | None = None,
     seed: int | None = None,
     redo: bool = False,
     device: str = "auto",
     jobs: int | None = None,
     on_stage: OnStage | None = None,
     on_progress: OnProgress | None = None,
+    command: str = "beacon.run",
 ) -> FinishedRun:
     """Sample queries, find references, train and tune a guide, evaluate it and write a report.
 
@@ -107,7 +108,7 @@ def run(
         seed 0), in place of ``count`` sampled ones.
     preset, count, changes
         Replace settings of the file: the guide, the number of queries, and any others, such as
-        ``{"teacher.steps": 20_000}``.
+        ``{"teacher.steps": 20_000}`` or ``["teacher.steps=20000"]``.
     seed
         Seed of all randomness; the file's or 0 unless given.
     redo
@@ -120,6 +121,8 @@ def run(
         Called after each stage with its name, the seconds it took (None: it was done before) and a summary.
     on_progress
         Called during a stage with what is done, how much of it, and of how much (0: not known).
+    command
+        What made the run, for the record.
 
     Examples
     --------
@@ -131,13 +134,14 @@ def run(
     >>> list(finished.stages), finished.report.name
     (['queries', 'collect', 'train', 'tune', 'evaluate', 'report'], 'report.html')
     """
-    options = {**(changes or {}), "train.preset": preset, "queries.count": count, ".seed": seed}
+    others, items = (changes, ()) if isinstance(changes, Mapping) else ({}, changes or ())
+    options = {**others, "train.preset": preset, "queries.count": count, ".seed": seed}
     if isinstance(settings, RunSettings):
         if preset is not None or count is not None or changes:
             raise UsageError("preset, count and changes are for settings of a file; change the RunSettings")
         chosen, number = settings, seed_of(gathered(None, [], {".seed": seed}))
     else:
-        sections = gathered(settings, [], options)
+        sections = gathered(settings, items, options)
         chosen, number = make_settings(sections), seed_of(sections)
     is_model = isinstance(model, GraphicalModel)
     loaded = model if isinstance(model, GraphicalModel) else read_model(model)
@@ -149,6 +153,7 @@ def run(
         number,
         jobs,
         device,
+        command,
         on_progress=on_progress or (lambda what, done, total: None),
         own_queries=None if queries is None else as_query_set(loaded, queries),
     )

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from beacon.errors import FormatError, UsageError, check_count, check_seed
 from beacon.evaluation.settings import EvaluateSettings
@@ -14,13 +14,10 @@ from beacon.io.files import parse_toml, read_text
 from beacon.io.settings import Setting, check_known, closest, converted, default_of, guessed, settings_of
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
-from beacon.learn.train import FastSettings, TrainingSettings, check_preset, load_preset, train
+from beacon.learn.train import FastSettings, Preset, TrainingSettings, check_preset, load_preset, train
 from beacon.learn.tune import TuneSettings
 from beacon.query.query_set import QuerySettings, sample_queries
 from beacon.query.sampling import GibbsSettings
-
-if TYPE_CHECKING:
-    from beacon.learn.attention import AttentionPreset as Preset
 
 SECTIONS = ("queries", "teacher", "collect", "train", "tune", "evaluate")
 DEFAULT_COUNT: int = default_of(sample_queries, "count")
@@ -55,8 +52,8 @@ class RunSettings:
     queries: QuerySettings = field(default_factory=QuerySettings)
     collect: CollectSettings = field(default_factory=CollectSettings)
     preset: str = DEFAULT_PRESET
-    """The guide: fast, small or paper."""
-    train: FastSettings | Preset | None = None
+    """The guide: fast sees the evidence alone; small and paper, the attention network, see states."""
+    train: Preset | None = None
     """How it is trained; None: as the preset says."""
     tune: TuneSettings = field(default_factory=TuneSettings)
     evaluate: EvaluateSettings = DEFAULT_EVALUATION
@@ -89,10 +86,9 @@ def _changed(preset: Any, changes: dict[str, Any]) -> Any:
     return replace(preset, **changes) if isinstance(preset, FastSettings) else preset.changed(**changes)
 
 
-def _train_facts(settings: FastSettings | Preset | None) -> dict[str, Any]:
+def _train_facts(settings: Any) -> dict[str, Any]:
     if isinstance(settings, FastSettings):
         return asdict(settings)
-    assert settings is not None
     return {**asdict(settings.training), "network": asdict(settings.network)}
 
 

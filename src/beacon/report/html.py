@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from beacon.io.files import write_bytes
+from beacon.errors import UsageError
+from beacon.io.files import check_writable, write_bytes
 from beacon.report.contents import Report, Section
 from beacon.report.drill_down import curve_data, query_table
 from beacon.report.figure import as_svg
@@ -17,6 +19,7 @@ from beacon.report.naming import busy, plural
 from beacon.report.tables import Cell, Table, as_csv, as_latex, as_markdown
 
 PAGE = files("beacon.report") / "page"
+PAGE_SUFFIXES = (".html", ".htm")
 WRITERS = {"md": as_markdown, "csv": as_csv, "tex": as_latex}
 
 
@@ -150,6 +153,14 @@ def _machine(session: dict[str, Any]) -> str:
 def _embedded(data: dict[str, Any]) -> str:
     """JSON that may stand inside a script element."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def check_page(page: Path, inputs: Iterable[str | Path | None]) -> None:
+    """Refuse a name of another kind of file, most likely one that must not be lost, and what is read."""
+    is_device = page.exists() and not page.is_file()
+    if page.suffix.lower() not in PAGE_SUFFIXES and not is_device:
+        raise UsageError(f"expected -o FILE.html for the page, found {page}")
+    check_writable(str(page), inputs)
 
 
 def write_report(report: Report, page: Path, title: str) -> None:

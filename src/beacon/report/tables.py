@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -53,6 +53,11 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"{self.key}: expected {len(self.columns)} cells, found {len(row)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The texts of the cells, row by row: what ``beacon report --json`` prints."""
+        rows = [[cell.full_text for cell in row] for row in self.rows]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows}
 
 
 def label(text: str) -> Cell:

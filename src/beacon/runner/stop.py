@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.errors import EvidenceError, UsageError, check_is_number, shown
+from beacon.errors import EvidenceError, UsageError, check_at_least, check_is_number, shown
 from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.rng import stream
@@ -142,6 +144,45 @@ def stop_or_default(stop: Stop | None) -> Stop:
         return DEFAULT_STOP
     check_bounded(stop)
     return stop
+
+
+@dataclass(frozen=True)
+class StopSettings:
+    """Limits by name, as a command line or a file gives them; the first to be met ends the search."""
+
+    steps: int | None = None
+    """This many steps (flips)."""
+    seconds: float | None = None
+    """This many seconds; 1 unless steps, or steps without improvement, are limited."""
+    idle_steps: int | None = None
+    """This many steps in a row that find nothing better."""
+    target: float | None = None
+    """A log score that is good enough."""
+    gap: float | None = None
+    """A score that is proved to be at most this many nats below the optimum."""
+
+    def __post_init__(self) -> None:
+        for name, low in (("steps", 0), ("seconds", 0), ("idle_steps", 1), ("gap", 0)):
+            if getattr(self, name) is not None:
+                check_at_least(name, getattr(self, name), low)
+        _ = self.stop  # checks the rest
+
+    @property
+    def stop(self) -> Stop:
+        """All of them; and the default where none is sure to end a search."""
+        makers: tuple[tuple[Callable[[Any], Stop], float | None], ...] = (
+            (MaxSteps, self.steps),
+            (MaxRuntime, self.seconds),
+            (NoImprovement, self.idle_steps),
+            (TargetScore, self.target),
+            (MaxGap, self.gap),
+        )
+        stop = reduce(or_, (make(limit) for make, limit in makers if limit is not None), Stop())
+        if self.steps is None and self.seconds is None and self.idle_steps is None:
+            return stop | DEFAULT_STOP
+        if not stop.is_bounded:
+            raise UsageError("a time of inf would never end; give a number of seconds, or limit the steps")
+        return stop
 
 
 def _whole(criterion: str, limit: float) -> float:

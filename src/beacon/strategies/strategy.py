@@ -35,6 +35,10 @@ class Strategy(ABC):
         """The same strategy with every setting that depends on the model filled in."""
         return self
 
+    def weighted(self, penalty_weight: float) -> Strategy:
+        """The same strategy with another weight of its penalties, where it has any."""
+        raise UsageError(f"a penalty weight belongs to auto or gls+, not to {self.name}")
+
     def begin(self, model: FlatModel, core: CoreState) -> None:
         """Put a first assignment in place where none is given: a random one."""
         draw_assignment(model, core)

@@ -86,6 +86,11 @@ class Auto(Strategy):
         """Fit every arm."""
         return replace(self, arms=tuple(arm.fitted(model) for arm in self.arms))
 
+    def weighted(self, penalty_weight: float) -> Auto:
+        """With one arm of GLS+, which has this weight: the others are there for their weights."""
+        first = GlsPlus(penalty_weight=penalty_weight)
+        return replace(self, arms=(first, *(arm for arm in self.arms if not isinstance(arm, GlsPlus))))
+
     def begin(self, model: FlatModel, core: CoreState) -> None:
         """Begin at a constructed assignment, or at random."""
         (construct_assignment if self.start == "constructed" else draw_assignment)(model, core)

@@ -72,6 +72,10 @@ class GlsPlus(Strategy):
             return self
         return replace(self, penalty_weight=default_penalty_weight(model))
 
+    def weighted(self, penalty_weight: float) -> GlsPlus:
+        """The same with this penalty weight."""
+        return replace(self, penalty_weight=penalty_weight)
+
     def constants(self, model: FlatModel) -> GlsConstants:
         """The settings as the kernel takes them."""
         return GlsConstants(

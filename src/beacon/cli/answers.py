@@ -1,0 +1,114 @@
+"""The answers to many queries: a line for each as it comes, and the files that answers go to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from beacon.cli.answer import Output, Place, rows_of, warn_if_impossible, write
+from beacon.cli.console import ProgressBar, one_line, say_json
+from beacon.errors import UsageError
+from beacon.io.files import TABLES, base_suffix, check_named, check_no_input, check_writable
+from beacon.runner.result import Result, ResultList
+from beacon.runner.show import as_json
+
+COMPRESSED = (".gz", ".xz", ".bz2")
+
+
+def result_line(query: int, result: Result, variables: tuple[int, ...]) -> str:
+    """One query of many, with the values of some variables."""
+    ending = (
+        ", proved optimal" if result.is_optimal else ", interrupted" if result.stop == "interrupted" else ""
+    )
+    values = "".join(f", {name}={one_line(value)}" for name, value in rows_of(result, variables))
+    return (
+        f"{query}: log score {result.log_score:.6f}, {result.zero_factors} zero factors, "
+        f"{result.steps:,} steps, {result.seconds:.3f} s{ending}{values}"
+    )
+
+
+def solve_all(run: Callable[..., ResultList], queries: list[dict[int, int]], output: Output) -> ResultList:
+    """Report each result as it comes."""
+    with ProgressBar("queries (Ctrl-C keeps the best)", len(queries), output.quiet) as bar:
+        answers = ManyAnswers(bar, output)
+        results = run(queries, on_result=answers.hear, **output.asked)
+        for query, result in enumerate(results):  # those that Ctrl-C left unheard
+            answers.hear(query, result)
+    for query, result in enumerate(results):
+        if result.zero_factors and not output.quiet:
+            warn_if_impossible(result.model, result.evidence, f"query {query}: ")
+    if output.json:
+        say_json({"results": [as_json(one, is_cost=output.is_cost, trace=output.trace) for one in results]})
+    return results
+
+
+class ManyAnswers:
+    """Hears of results as they come: writes each to its file, prints their lines in the queries' order."""
+
+    def __init__(self, bar: ProgressBar, output: Output) -> None:
+        self._bar = bar
+        self._output = output
+        self._waiting: dict[int, Result] = {}
+        self._heard: set[int] = set()
+        self._next = 0
+
+    def hear(self, query: int, result: Result) -> None:
+        """Take one result; those heard before are not repeated."""
+        if query in self._heard:
+            return
+        self._heard.add(query)
+        self._waiting[query] = result
+        if self._output.place.files:
+            write(self._output.place.files[query], result)
+        while self._next in self._waiting:
+            following = self._waiting.pop(self._next)
+            line = result_line(self._next, following, self._output.variables)
+            if not self._output.json:
+                self._bar.say(line)
+            self._next += 1
+        self._bar.reach(len(self._heard))
+
+
+def checked_place(
+    out: str | None, num_queries: int, keys: Mapping[str, list[Any]], inputs: Iterable[str | Path | None]
+) -> Place:
+    """A table if ``out`` is the name of one, or a file per query."""
+    places = [Path(one) for one in inputs if one is not None]
+    read = [file for place in places for file in (place.glob("*") if place.is_dir() else [place])]
+    if out is not None and base_suffix(out) in TABLES:
+        check_writable(out, read)
+        return Place(table=out, keys=keys)
+    if keys:
+        raise UsageError("--key goes into a table of answers; give one with -o OUT.csv")
+    return Place(solution_files(out, num_queries, read))
+
+
+def solution_files(out: str | None, count: int, inputs: Iterable[str | Path | None]) -> list[Path]:
+    """One file per query, checked; none if there is no ``out``."""
+    files = [] if out is None else solution_paths(out, count)
+    read = list(inputs)
+    for file in files[:1]:  # the others are its neighbours
+        check_writable(str(file))
+    for file in files:
+        check_no_input(str(file), read)
+    return files
+
+
+def solution_paths(out: str, count: int) -> list[Path]:
+    """One file per query: OUT itself for one, OUT with a number for many, numbered files in a directory."""
+    check_named(out)
+    place = Path(out)
+    if place.is_dir():
+        return [place / f"{query}.MPE" for query in range(count)]
+    if count == 1:
+        return [place]
+    return [place.with_name(_numbered(place, query)) for query in range(count)]
+
+
+def _numbered(place: Path, query: int) -> str:
+    """The number goes before the suffix: a.MPE -> a.0.MPE, a.MPE.gz -> a.0.MPE.gz."""
+    suffix = place.suffix
+    if suffix.lower() in COMPRESSED:
+        suffix = Path(place.stem).suffix + suffix
+    return f"{place.name.removesuffix(suffix)}.{query}{suffix}"
