@@ -44,8 +44,9 @@ export function ask() {
 }
 
 // Where elimination gives no exact margins, a query of its own tells what another value of a telling variable loses.
+// Of an answer that is not proved, such a query might find a better one instead.
 async function sharpen(signal) {
-  if (!state.more?.margins || state.more.margins_exact) return;
+  if (!state.more?.margins || state.more.margins_exact || !state.answer.optimal) return;
   const variables = state.model.sections.filter((section) => !section.isFolded).flatMap((section) => telling(section, state).says);
   const own = state.answer.named_assignment;
   const moves = variables.flatMap((variable) => state.model.values.get(variable).filter((value) => value !== own[variable])
@@ -61,7 +62,7 @@ async function sharpen(signal) {
 function narrow({ variable, value }, found) {
   const { margins, margins_at_least: least } = state.more;
   const loss = found.log_score === null ? null : Math.max(0, state.answer.log_score - found.log_score);
-  const isExact = state.answer.optimal && (found.optimal || found.impossible);
+  const isExact = found.optimal || found.impossible;
   if (loss !== null || isExact) margins[variable][value] = loss === null ? null : Math.min(loss, margins[variable][value] ?? Infinity);
   if (isExact) least[variable][value] = margins[variable][value];
   change({ more: state.more });

@@ -9,7 +9,7 @@ import { exportCsv, exportJson } from "./exporting.js";
 import * as panels from "./panels.js";
 import { setUpSearch } from "./search.js";
 import { canUndo, change, forget, fromHash, onChange, setEvidence, state, toHash, undo } from "./store.js";
-import { plural } from "./words.js";
+import { plural, readable } from "./words.js";
 
 const SECONDS = [0.2, 1, 5, 20];
 
@@ -46,6 +46,7 @@ const actions = {
     const fitting = Object.entries(evidence).filter(([variable, value]) => model.values.get(variable)?.includes(value));
     const fresh = { answer: null, before: null, more: null, whatif: null, selected: null, around: null };
     change({ ...fresh, model, evidence: Object.fromEntries(fitting), distance: model.list.length > 100 ? 3 : 1 });
+    $("search").placeholder = `Search, such as ${readable(model.searchable[0])} = ${model.values.get(model.searchable[0]).at(-1)}`;
     ask();
   },
 };
