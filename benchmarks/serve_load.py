@@ -106,20 +106,26 @@ async def _response(reader: asyncio.StreamReader) -> tuple[int, float]:
     return int(head.split(" ", 2)[1]), float(headers.get("retry-after", 0))
 
 
-async def asked(server: Server, model: str, bodies: Sequence[bytes], seconds: float) -> list[Reply]:
+async def asked(
+    server: Server, model: str, bodies: Sequence[bytes], seconds: float, connections: int = CONNECTIONS
+) -> list[Reply]:
     """All connections at once."""
     ends = perf_counter() + seconds
-    each = (ask(server, model, bodies, ends, seed) for seed in range(CONNECTIONS))
+    each = (ask(server, model, bodies, ends, seed) for seed in range(connections))
     return [reply for replies in await asyncio.gather(*each) for reply in replies]
 
 
 def measured(
-    server: Server, model: str, bodies: Sequence[bytes], seconds: float = SECONDS
+    server: Server,
+    model: str,
+    bodies: Sequence[bytes],
+    seconds: float = SECONDS,
+    connections: int = CONNECTIONS,
 ) -> tuple[list[Reply], float]:
     """Replies after a short time to warm up, and how long they took."""
     asyncio.run(asked(server, model, bodies, WARM_UP_SECONDS))
     began = perf_counter()
-    replies = asyncio.run(asked(server, model, bodies, seconds))
+    replies = asyncio.run(asked(server, model, bodies, seconds, connections))
     return replies, perf_counter() - began
 
 
@@ -170,21 +176,22 @@ def prepared(data: Path, folder: Path, seed: int) -> Work:
 def throughput(work: Work) -> list[dict[str, Any]]:
     """As many answers as all connections together can get."""
     small = {"probability": False}
-    kinds = {
-        ("BN_30", "proved; ten variables shown"): bodies_of(
-            work.bn_30, work.bn_30_evidence, show=list(work.bn_30.names[:10]), **small
-        ),
-        ("BN_30", "proved; all variables shown"): bodies_of(work.bn_30, work.bn_30_evidence, **small),
-        ("BN_30", "proved; with its probability"): bodies_of(work.bn_30, work.bn_30_evidence),
-        ("clinic", "until proved, at most 20 s"): bodies_of(work.clinic, work.clinic_evidence, seconds=20),
-        ("clinic", "until 3 nats from the best possible"): bodies_of(
-            work.clinic, work.clinic_evidence, seconds=20, gap=3
-        ),
-    }
+    few = {"show": list(work.bn_30.names[:10]), **small}
+    bn_30, clinic = (work.bn_30, work.bn_30_evidence), (work.clinic, work.clinic_evidence)
+    kinds = [
+        ("BN_30", 1, "proved; ten variables shown", bodies_of(*bn_30, **few)),
+        ("BN_30", CONNECTIONS, "proved; ten variables shown", bodies_of(*bn_30, **few)),
+        ("BN_30", CONNECTIONS, "proved; all variables shown", bodies_of(*bn_30, **small)),
+        ("BN_30", CONNECTIONS, "proved; with its probability", bodies_of(*bn_30)),
+        ("clinic", 1, "until proved, at most 20 s", bodies_of(*clinic, seconds=20)),
+        ("clinic", CONNECTIONS, "until proved, at most 20 s", bodies_of(*clinic, seconds=20)),
+        ("clinic", CONNECTIONS, "until 3 nats from the best possible", bodies_of(*clinic, seconds=20, gap=3)),
+    ]
     rows = []
     with served(work.files) as server:
-        for (model, what), bodies in kinds.items():
-            rows.append({"model": model, "asked": what, **figures(*measured(server, model, bodies))})
+        for model, connections, what, bodies in kinds:
+            found = figures(*measured(server, model, bodies, SECONDS, connections))
+            rows.append({"model": model, "asked": what, "connections": connections, **found})
             print(rows[-1], flush=True)
     return rows
 
