@@ -6,13 +6,13 @@ import { change, state } from "./store.js";
 
 const ALTERNATIVES = 4;
 const MOST_SHARPENED = 24;
-let current = new AbortController();
+const running = { ask: new AbortController(), whatIf: new AbortController() };
 
-// A new question ends the one before, here and on the server.
-function begun() {
-  current.abort();
-  current = new AbortController();
-  return current.signal;
+// A new question ends the one before of its kind, here and on the server.
+function begun(kind) {
+  running[kind].abort();
+  running[kind] = new AbortController();
+  return running[kind].signal;
 }
 
 async function guarded(signal, work) {
@@ -26,7 +26,8 @@ async function guarded(signal, work) {
 const asked = () => ({ evidence: state.evidence, seconds: state.seconds });
 
 export function ask() {
-  const signal = begun();
+  running.whatIf.abort();
+  const signal = begun("ask");
   const before = state.answer?.named_assignment ?? null;
   change({ busy: "searching", error: null, more: null, curve: { improvements: [], bounds: [] } });
   return guarded(signal, async () => {
@@ -79,7 +80,7 @@ function hear(kind, data, before) {
 }
 
 export function whatIf(variable, value) {
-  const signal = begun();
+  const signal = begun("whatIf");
   change({ busy: `supposing ${variable} = ${value}`, error: null });
   return guarded(signal, async () => {
     const body = { ...asked(), suppose: { [variable]: value }, show: "query" };

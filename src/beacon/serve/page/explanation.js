@@ -40,9 +40,10 @@ export function explanation(state, actions) {
 // The first group in a few words, where all in it are yes or no, and few are not as usual.
 function headline({ model, answer, evidence }) {
   const [first] = model.sections;
+  if (!first || first.isFolded || !model.groupOf.size) return null;
   const kinds = new Set(first.members.map((variable) => model.values.get(variable).join("/")));
   const isTwofold = kinds.size === 1 && model.values.get(first.members[0]).length === 2;
-  if (first.isFolded || !model.groupOf.size || !isTwofold) return null;
+  if (!isTwofold) return null;
   const values = first.members.map((variable) => answer.named_assignment[variable]);
   const usual = commonest(values);
   const telling = first.members.filter((variable, k) => values[k] !== usual && !(variable in evidence));

@@ -46,10 +46,14 @@ const actions = {
     const fitting = Object.entries(evidence).filter(([variable, value]) => model.values.get(variable)?.includes(value));
     const fresh = { answer: null, before: null, more: null, whatif: null, selected: null, around: null };
     change({ ...fresh, model, evidence: Object.fromEntries(fitting), distance: model.list.length > 100 ? 3 : 1 });
-    $("search").placeholder = `Search, such as ${readable(model.searchable[0])} = ${model.values.get(model.searchable[0]).at(-1)}`;
+    $("search").placeholder = `Search, such as ${exampleOf(model)}`;
     ask();
   },
 };
+
+function exampleOf({ searchable: [first], values }) {
+  return first === undefined ? "…" : `${readable(first)} = ${values.get(first).at(-1)}`;
+}
 
 // What the views look up again and again.
 function prepared(model) {
