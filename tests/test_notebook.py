@@ -9,6 +9,7 @@ import pytest
 
 import beacon
 from beacon.evaluation.evaluation import Evaluation
+from beacon.model.families import ising_grid
 from beacon.model.html_view import MOST_ROWS, html_table
 from tests.cli.helpers import run
 
@@ -65,6 +66,18 @@ def test_a_result_shows_its_score_and_values(model: beacon.GraphicalModel) -> No
     assert words[words.index("log score") + 1] == "1.000000"
     assert words[words.index("v0") + 1] == "&amp;"
     assert EVIL not in words, "it is observed"
+
+
+def test_a_result_shows_its_gap_and_its_margins(model: beacon.GraphicalModel) -> None:
+    result = beacon.solve(model, {EVIL: "<b>"}, stop=beacon.MaxSteps(100), margins=True)
+    words = shown(result).words
+    assert words[words.index("gap") + 1] == "0 nats"
+    assert words[words.index("next best") + 1] == "loses, nats"
+    assert words[words.index("v0") + 1 :][:3] == ["&amp;", "<b>", "1"]
+    searched = beacon.solve(ising_grid(40, 40), stop=beacon.MaxSteps(100), margins=True)
+    words = shown(searched).words
+    assert words[words.index("gap") + 1] == f"{searched.gap:.4g} nats"
+    assert "loses at most, nats" in words
 
 
 def test_results_show_a_row_per_query(model: beacon.GraphicalModel) -> None:

@@ -10,6 +10,7 @@ import beacon
 from beacon.errors import EvidenceError
 from beacon.guide.fast_guide import FastGuide
 from beacon.model.families import ising_grid
+from beacon.runner.search import Search
 from tests.exact.small_models import KINDS, small_queries
 from tests.guide.helpers import random_weights
 
@@ -112,3 +113,19 @@ def test_the_time_limit_counts_from_the_call() -> None:
     solver = beacon.Solver(LARGE, stop=beacon.MaxRuntime(0.1))
     result = solver.solve()
     assert 0.1 <= result.seconds < 0.3
+
+
+def test_a_listener_hears_improvements_and_bounds_and_may_cancel() -> None:
+    solver, bounds, cancelled = beacon.Solver(LARGE), list[float](), threading.Event()
+
+    def hear(search: Search) -> None:
+        bounds.append(search.upper_bound)
+        if len(set(bounds)) > 2:
+            cancelled.set()
+
+    result = solver.solve({}, stop=beacon.MaxRuntime(20.0), on_improvement=hear, cancelled=cancelled)
+    assert result.stop == "interrupted"
+    assert result.seconds < 10
+    assert bounds == sorted(bounds, reverse=True)
+    assert result.upper_bound is not None
+    assert result.upper_bound == pytest.approx(bounds[-1])

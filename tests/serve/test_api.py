@@ -213,6 +213,8 @@ def test_a_session_keeps_its_evidence(client: httpx.Client) -> None:
     assert wrong.status_code == 422
     assert client.get(path).json()["evidence"] == {"grass": "wet"}, "a wrong patch changes nothing"
     assert client.get(path.replace("garden", "grid")).status_code == 404, "a session belongs to its model"
+    other = client.post(f"{GARDEN}/sessions", json={"margins": True})
+    assert other.json()["error"] == "no field is called 'margins'; there are: evidence"
     assert client.delete(path).status_code == 204
     assert "may have expired" in client.get(path).json()["error"]
 

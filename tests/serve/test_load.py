@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
 import httpx
 import pytest
+from benchmarks.serve_killer import kill
 
 from beacon.serve.models import ServedModel
 from beacon.serve.settings import ServeSettings
@@ -106,14 +105,6 @@ def test_all_queries_together_end_in_time(models: dict[str, ServedModel]) -> Non
     assert lines[-1]["error"].startswith("the time was up before a worker was free")
 
 
-def kill(thread: threading.Thread) -> None:
-    """End a thread wherever it is, as soon as it runs Python."""
-    number = ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
-    )
-    assert number == 1
-
-
 def test_nothing_is_lost_when_a_worker_is_killed(narrow: Running) -> None:
     workers = narrow.service.workers
     with ThreadPoolExecutor(1) as pool:
@@ -128,6 +119,17 @@ def test_nothing_is_lost_when_a_worker_is_killed(narrow: Running) -> None:
     assert narrow.ask().status_code == 200
 
 
+def test_no_memory_is_told(narrow: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(narrow.service.models["garden"], "solve", fail)
+    full = narrow.ask()
+    assert (full.status_code, full.json()) == (503, {"error": "not enough memory for this query"})
+    assert full.headers["X-Content-Type-Options"] == "nosniff"
+    until(lambda: 'status="503"' in narrow.service.metrics.text())
+
+
 def test_work_that_ends_its_workers_is_given_up(narrow: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     def end(*_: object, **__: object) -> None:
         raise SystemExit
@@ -138,6 +140,7 @@ def test_work_that_ends_its_workers_is_given_up(narrow: Running, monkeypatch: py
         500,
         {"error": "this is a bug in Beacon; the server's log has the details"},
     )
+    assert broken.headers["X-Content-Type-Options"] == "nosniff"
     monkeypatch.undo()
     assert narrow.ask().status_code == 200
     assert narrow.service.workers.num_lost == 2

@@ -254,12 +254,20 @@ class Result:
         """What was found and how, and the values of the query's variables, for notebooks."""
         from beacon.model.html_view import html_table  # noqa: PLC0415 - for notebooks alone
 
-        rows = [line.partition("  ")[::2] for line in self.summary().splitlines()]
-        asked = [pair for i, pair in enumerate(self.named_assignment.items()) if i not in self.evidence]
+        rows = [
+            (name, text.strip()) for name, _, text in (s.partition("  ") for s in self.summary().splitlines())
+        ]
+        if self.gap is not None:
+            rows.append(("gap", f"{self.gap:.4g} nats"))
+        named: list[tuple[str, ...]] = list(self.named_assignment.items())
+        asked = [pair for i, pair in enumerate(named) if i not in self.evidence]
+        header: tuple[str, ...] = ("variable", "value")
+        if self.margins is not None:
+            closest = {name: (value, f"{loss:.4g}") for name, value, loss in self.margins.closest()}
+            asked = [(*pair, *closest.get(pair[0], ("none", "∞"))) for pair in asked]
+            header = (*header, "next best", "loses, nats" if self.margins.exact else "loses at most, nats")
         more = f"… {len(asked):,} in all: see named_assignment"
-        return html_table("Result", [(name, text.strip()) for name, text in rows]) + html_table(
-            "Most probable explanation", asked, ("variable", "value"), more
-        )
+        return html_table("Result", rows) + html_table("Most probable explanation", asked, header, more)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the best score over time; see :func:`beacon.report.plots.plot_trace`."""

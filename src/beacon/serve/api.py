@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from beacon import __version__
 from beacon.errors import UsageError, check_count, shown
+from beacon.io.settings import check_known
 from beacon.runner.result import Result
 from beacon.serve.ask import Ask, Question
 from beacon.serve.models import ServedModel
@@ -101,7 +102,9 @@ async def new_session(request: Request) -> Response:
     """Open a session, with evidence if there is some."""
     service, served = service_of(request), model_of(request)
     body = await body_of(request)
-    question, _ = asked_of(request, {key: body[key] for key in body if key == "evidence"})
+    for key in body:
+        check_known(key, ["evidence"], f"no field is called {shown(key)}")
+    question, _ = asked_of(request, body)
     session = service.sessions.new(served)
     session.observe(question.ask.evidence)
     return as_response(_described(session, service), 201)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,7 +23,6 @@ from beacon.serve.service import GoneError, Service
 from beacon.serve.workers import BusyError
 
 FILES = Path(__file__).parent / "page"
-logger = logging.getLogger(__name__)
 
 
 class Endpoint(NamedTuple):
@@ -76,7 +74,7 @@ def make_app(service: Service, token: str | None = None) -> Starlette:
             *(Route(one.path, one.handler, methods=[one.method]) for one in ENDPOINTS),
         ],
         middleware=[gate],
-        exception_handlers={BeaconError: _refused, HTTPException: _failed, Exception: _broken},
+        exception_handlers={BeaconError: _refused, HTTPException: _failed},
         lifespan=lifespan,
     )
     app.state.service = service
@@ -102,10 +100,3 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _failed(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return api.as_response({"error": error.detail}, error.status_code)
-
-
-async def _broken(request: Request, error: Exception) -> Response:
-    """A bug, or no memory: the client hears that, the log has the rest."""
-    if isinstance(error, MemoryError):
-        return api.as_response({"error": "not enough memory for this query"}, 503)
-    return api.as_response({"error": "this is a bug in Beacon; the server's log has the details"}, 500)

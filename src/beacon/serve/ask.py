@@ -17,7 +17,7 @@ from beacon.runner.stop import DEFAULT_STOP, Stop
 from beacon.serve.settings import ServeSettings
 
 SEARCH_SHARE = 0.5  # of the time, where alternatives, margins or a supposition are to come after the search
-ANSWER_SHARE = 0.95  # of the time; the rest is for checking and writing the answer
+ANSWER_SHARE = 0.98  # else: a search that ends by itself is not taken for one that was cancelled
 FLAGS, OBJECTS = ("margins", "probability"), ("evidence", "suppose")
 
 

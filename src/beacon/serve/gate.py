@@ -53,13 +53,17 @@ class Gate:
         try:
             handler = self._refusal(scope) or self._app
             await handler(scope, _limited(receive, limit), response)
+        except Exception as error:
+            logger.exception("a request failed")
+            if response.status == GONE:
+                await _broken(error)(scope, receive, response)
         finally:
             self._tell(scope, note, response.status, perf_counter() - began)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers, settings = Headers(scope=scope), self._service.settings
         host = _name_of(headers.get("host", ""))
-        if "*" not in settings.hosts and host not in (*LOOPBACK, *settings.hosts):
+        if "*" not in settings.hosts and host not in (*LOOPBACK, *map(str.lower, settings.hosts)):
             return _refused(421, f"this server is not called {host!r}; start it with --hosts to allow it")
         if not self._is_allowed(scope["path"], headers.get("authorization", "")):
             refused = _refused(
@@ -104,6 +108,13 @@ class _Watched:
             headers.update(HEADERS)
             headers["Cache-Control"] = "no-cache" if self._is_page else "no-store"
         await self._send(message)
+
+
+def _broken(error: Exception) -> Response:
+    """A bug, or no memory: the client hears that, the log has the rest."""
+    if isinstance(error, MemoryError):
+        return _refused(503, "not enough memory for this query")
+    return _refused(500, "this is a bug in Beacon; the server's log has the details")
 
 
 def _limited(receive: Receive, limit: int) -> Receive:

@@ -15,6 +15,7 @@ from beacon.errors import BeaconError
 from beacon.runner.pool import Cancelled, num_threads
 
 MOST_TRIES = 2  # work that has ended two workers is not given to a third
+RESERVE_SHARE, MOST_RESERVE = 0.1, 0.1  # of the time, and seconds: for the answer to be written and sent
 MEMORY = 0.9  # share of the old mean in the mean time that work takes
 TOO_LATE = "the time was up before a worker was free"
 logger = logging.getLogger(__name__)
@@ -29,20 +30,20 @@ class BusyError(BeaconError):
 
 
 class Deadline(Cancelled):
-    """Cancels a query: once it is set, or once its time is up."""
+    """Cancels a query: once it is set, or once its time is up but for what it takes to write the answer."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
-        self.ends = perf_counter() + seconds
+        self._ends = perf_counter() + seconds - min(MOST_RESERVE, RESERVE_SHARE * seconds)
 
     @property
     def seconds_left(self) -> float:
-        """Until the time is up."""
-        return max(0.0, self.ends - perf_counter())
+        """For work."""
+        return max(0.0, self._ends - perf_counter())
 
     def is_set(self) -> bool:
         """Is it over?"""
-        return super().is_set() or perf_counter() >= self.ends
+        return super().is_set() or perf_counter() >= self._ends
 
 
 class Job:

@@ -6,13 +6,13 @@ import { change, state } from "./store.js";
 
 const ALTERNATIVES = 4;
 const MOST_SHARPENED = 24;
-let current = new AbortController();
+const running = { ask: new AbortController(), whatIf: new AbortController() };
 
-// A new question ends the one before, here and on the server.
-function begun() {
-  current.abort();
-  current = new AbortController();
-  return current.signal;
+// A new question ends the one before of its kind, here and on the server.
+function begun(kind) {
+  running[kind].abort();
+  running[kind] = new AbortController();
+  return running[kind].signal;
 }
 
 async function guarded(signal, work) {
@@ -26,7 +26,8 @@ async function guarded(signal, work) {
 const asked = () => ({ evidence: state.evidence, seconds: state.seconds });
 
 export function ask() {
-  const signal = begun();
+  running.whatIf.abort();
+  const signal = begun("ask");
   const before = state.answer?.named_assignment ?? null;
   change({ busy: "searching", error: null, more: null, curve: { improvements: [], bounds: [] } });
   return guarded(signal, async () => {
@@ -44,8 +45,9 @@ export function ask() {
 }
 
 // Where elimination gives no exact margins, a query of its own tells what another value of a telling variable loses.
+// Of an answer that is not proved, such a query might find a better one instead.
 async function sharpen(signal) {
-  if (!state.more?.margins || state.more.margins_exact) return;
+  if (!state.more?.margins || state.more.margins_exact || !state.answer.optimal) return;
   const variables = state.model.sections.filter((section) => !section.isFolded).flatMap((section) => telling(section, state).says);
   const own = state.answer.named_assignment;
   const moves = variables.flatMap((variable) => state.model.values.get(variable).filter((value) => value !== own[variable])
@@ -61,7 +63,7 @@ async function sharpen(signal) {
 function narrow({ variable, value }, found) {
   const { margins, margins_at_least: least } = state.more;
   const loss = found.log_score === null ? null : Math.max(0, state.answer.log_score - found.log_score);
-  const isExact = state.answer.optimal && (found.optimal || found.impossible);
+  const isExact = found.optimal || found.impossible;
   if (loss !== null || isExact) margins[variable][value] = loss === null ? null : Math.min(loss, margins[variable][value] ?? Infinity);
   if (isExact) least[variable][value] = margins[variable][value];
   change({ more: state.more });
@@ -78,7 +80,7 @@ function hear(kind, data, before) {
 }
 
 export function whatIf(variable, value) {
-  const signal = begun();
+  const signal = begun("whatIf");
   change({ busy: `supposing ${variable} = ${value}`, error: null });
   return guarded(signal, async () => {
     const body = { ...asked(), suppose: { [variable]: value }, show: "query" };

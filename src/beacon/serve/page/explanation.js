@@ -37,17 +37,18 @@ export function explanation(state, actions) {
   return [headline(state), ...groups(state, actions)];
 }
 
-// The first group in a few words, where it has few to say.
+// The first group in a few words, where all in it are yes or no, and few are not as usual.
 function headline({ model, answer, evidence }) {
   const [first] = model.sections;
-  if (first.isFolded || !model.groupOf.size) return null;
+  if (!first || first.isFolded || !model.groupOf.size) return null;
+  const kinds = new Set(first.members.map((variable) => model.values.get(variable).join("/")));
+  const isTwofold = kinds.size === 1 && model.values.get(first.members[0]).length === 2;
+  if (!isTwofold) return null;
   const values = first.members.map((variable) => answer.named_assignment[variable]);
   const usual = commonest(values);
   const telling = first.members.filter((variable, k) => values[k] !== usual && !(variable in evidence));
   if (telling.length > MOST_NAMED) return null;
-  const isTwofold = first.members.every((variable) => model.values.get(variable).length === 2);
-  const named = telling.map((variable) => readable(variable) + (isTwofold ? "" : ` = ${answer.named_assignment[variable]}`));
-  return h("p", { class: "headline" }, named.join(" · ") || `all ${first.name} “${usual}”`);
+  return h("p", { class: "headline" }, telling.map(readable).join(" · ") || `all ${first.name} “${usual}”`);
 }
 
 function groups(state, actions) {

@@ -9,7 +9,7 @@ import { exportCsv, exportJson } from "./exporting.js";
 import * as panels from "./panels.js";
 import { setUpSearch } from "./search.js";
 import { canUndo, change, forget, fromHash, onChange, setEvidence, state, toHash, undo } from "./store.js";
-import { plural } from "./words.js";
+import { plural, readable } from "./words.js";
 
 const SECONDS = [0.2, 1, 5, 20];
 
@@ -46,9 +46,14 @@ const actions = {
     const fitting = Object.entries(evidence).filter(([variable, value]) => model.values.get(variable)?.includes(value));
     const fresh = { answer: null, before: null, more: null, whatif: null, selected: null, around: null };
     change({ ...fresh, model, evidence: Object.fromEntries(fitting), distance: model.list.length > 100 ? 3 : 1 });
+    $("search").placeholder = `Search, such as ${exampleOf(model)}`;
     ask();
   },
 };
+
+function exampleOf({ searchable: [first], values }) {
+  return first === undefined ? "…" : `${readable(first)} = ${values.get(first).at(-1)}`;
+}
 
 // What the views look up again and again.
 function prepared(model) {
