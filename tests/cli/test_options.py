@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
-from beacon.cli.app import exit_code_of
-from beacon.cli.options import Seed, flags
+from beacon.cli.app import app, exit_code_of
+from beacon.cli.options import Seed, flags, option
 from beacon.errors import check_count
 
 
@@ -66,3 +67,33 @@ def test_a_refused_value_is_named_by_its_option(capsys: Any) -> None:
     assert "error: --my-steps must be a whole number" in capsys.readouterr().err
     assert exit_code_of(lambda: called("--times", "soon")) == 2
     assert "--times must be numbers with commas between them; found 'soon'" in capsys.readouterr().err
+
+
+def test_words_of_a_placeholder_are_completed() -> None:
+    method = option("--method auto|gls+|greedy|FILE", "How.")
+    assert method.autocompletion("g") == ["gls+", "greedy"]
+    assert method.autocompletion("") == ["auto", "gls+", "greedy"]
+    assert option("--out FILE", "Where.").autocompletion is None
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["beacon", "solve", "m.uai", "--method", "gl"], ["gls+"]),
+        (["beacon", "train", "m.uai", "q", "--preset", ""], ["fast", "small", "paper"]),
+        (["beacon", "so"], ["solve"]),
+    ],
+)
+def test_the_shell_completes_verbs_and_values(
+    words: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("_BEACON_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(words))
+    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+    with pytest.raises(SystemExit):
+        app(prog_name="beacon")
+    assert capsys.readouterr().out.split() == expected
+
+
+def test_the_help_shows_names_in_brackets() -> None:
+    assert "[queries], [teacher]" in " ".join(CliRunner().invoke(app, ["run", "--help"]).output.split())

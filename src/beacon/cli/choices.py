@@ -57,7 +57,7 @@ KeyColumns = Annotated[
 Method = Annotated[
     str | None,
     option(
-        "--method NAME",
+        "--method auto|gls+|tree|greedy|NAME",
         "How to search: auto, gls+, tree or greedy; default: auto (gls+ where a guide chooses moves).",
         SEARCH,
     ),

@@ -34,7 +34,24 @@ def option(
     names = [word for word in spelled.split() if word.startswith("-")]
     (metavar,) = [word for word in spelled.split() if not word.startswith("-")] or [SWITCH]
     check = at_least(low) if low is not None else callback
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, callback=check)
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help.replace("[", r"\["),  # or rich takes it for markup
+        rich_help_panel=panel,
+        callback=check,
+        autocompletion=_completion(metavar),
+    )
+
+
+def _completion(metavar: str) -> Callable[[str], list[str]] | None:
+    """Completes the words that a placeholder names: ``auto|tree|FILE`` has two."""
+    words = [word for word in metavar.split("|") if word.islower()]
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete if words else None
 
 
 def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
@@ -87,7 +104,9 @@ EvidenceItems = Annotated[
     ),
 ]
 Seed = Annotated[int, option("--seed S", "Seed of all randomness.", low=0)]
-Jobs = Annotated[int | None, option("--jobs N", "Queries worked on at once; default: one per core.", low=1)]
+Jobs = Annotated[
+    int | None, option("--threads --jobs T", "Queries worked on at once; default: one per core.", low=1)
+]
 Device = Annotated[
     str,
     option(
