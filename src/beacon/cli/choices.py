@@ -234,7 +234,7 @@ def read_query(
     return queries[index or 0]
 
 
-def chosen_strategy(method: str, penalty_weight: float | None) -> Strategy:
+def chosen_strategy(method: str | Strategy, penalty_weight: float | None) -> Strategy:
     """The strategy of that name, with the penalty weight if one is given."""
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415  (numba is slow to import)
 
@@ -292,7 +292,7 @@ class ChosenGuide(NamedTuple):
 
     guide: Guide | None
     use: GuideUse | None
-    strategy: str
+    strategy: str | Strategy
 
 
 def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str, Any]) -> None:
