@@ -18,7 +18,6 @@ from beacon.engine.core import CoreState
 from beacon.engine.flip import Utilities
 from beacon.engine.incumbent import EPSILON, Limits
 from beacon.engine.max_tree import LOWEST, tree_top
-from beacon.guided.advance import NO_PENALTIES
 from beacon.guided.guidance import GuidanceConstants, GuideUse
 from beacon.guided.kernel import _restart, run_guided_gls, run_guided_greedy
 from beacon.guided.state import COUNTERS, GuideState, build_guide
@@ -98,7 +97,9 @@ class Lockstep:
             np.array([number.improving_only for number in numbers]),
             np.array([number.stall for number in numbers]),
         )
-        self.constants = (strategy if isinstance(strategy, GlsPlus) else NO_PENALTIES).constants(flat)
+        self.constants = (
+            strategy if isinstance(strategy, GlsPlus) else GlsPlus(penalty_weight=1.0)
+        ).constants(flat)
         self.candidates = Candidates(
             np.zeros((count, moves), np.int32),
             np.zeros(count, np.int32),

@@ -212,11 +212,16 @@ def tuned_use(guide: Guide, changes: Mapping[str, Any] | None = None) -> GuideUs
     return GuideUse.from_dict({**_tuned(guide).get("use", {}), **(changes or {})})
 
 
-def default_strategy(guide: Guide | None, use: GuideUse | None) -> str:
+def default_strategy(guide: Guide | None, use: GuideUse | None) -> str | Strategy:
     """The strategy that tuning found best; otherwise the automatic mix, unless moves are to be guided."""
     tuned = str(_tuned(guide).get("strategy", "auto"))
-    is_guided = use is not None and use.guidance.is_heeded
-    return "gls+" if is_guided and tuned not in {"greedy", "gls+"} else tuned
+    if use is not None and use.guidance.is_heeded:
+        return tuned if tuned in {"greedy", "gls+"} else "gls+"
+    if "profile" in _tuned(guide):
+        from beacon.strategies.auto.profile import Profile  # noqa: PLC0415 - few guides have one
+
+        return Profile.from_dict(_tuned(guide)["profile"]).strategy()
+    return tuned
 
 
 def guide_and_use(

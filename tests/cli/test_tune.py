@@ -10,14 +10,18 @@ import pytest
 from rich.table import Table
 
 from beacon.cli.console import say_drawn
+from beacon.errors import FormatError, ModelError
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.fast_guide import FastGuide
+from beacon.guide.trivial import ProfileGuide
 from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
 from beacon.query.query_set import sample_queries
 from beacon.runner.runner import Runner
-from beacon.solver import default_strategy, tuned_use
+from beacon.runner.stop import MaxSteps
+from beacon.solver import default_strategy, solve, tuned_use
+from beacon.strategies.auto.profile import Profile
 from tests.cli.helpers import Outcome, run
 from tests.guide.helpers import random_weights
 
@@ -182,3 +186,58 @@ def test_ctrl_c_leaves_the_guide_as_it_was(files: Files, monkeypatch: pytest.Mon
     outcome = files.tune(*SMALL)
     assert (outcome.code, outcome.err) == (130, "beacon: interrupted\n")
     assert files.facts["tuned"] == {}
+
+
+# Without a guide: a profile.
+
+
+def tuned_profile(files: Files, tmp_path: Path, *options: object) -> tuple[Outcome, Path]:
+    out = tmp_path / "grid.profile"
+    return run("tune", files.model_file, files.queries, "-o", out, *SMALL, *options), out
+
+
+def test_without_a_guide_a_profile_is_made_and_used(files: Files, tmp_path: Path) -> None:
+    outcome, out = tuned_profile(files, tmp_path)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [path.name for path in out.iterdir()] == ["guide.json"]
+    tuned = json.loads((out / "guide.json").read_text(encoding="utf-8"))["tuned"]
+    assert tuned["table"][0]["trial"] in outcome.out
+    guide = load_guide(out, files.model)
+    strategy = default_strategy(guide, tuned_use(guide))
+    assert strategy == Profile.from_dict(tuned["profile"]).strategy()
+    solved = run("solve", files.model_file, "--guide", out, "--steps", 10, "--json").json
+    assert solved["method"] == "auto"
+
+
+def test_a_profile_decides_how_a_model_is_searched(files: Files, tmp_path: Path) -> None:
+    tuned = {"strategy": "auto", "use": {"start": "random"}, "profile": {"first": "tree", "start": "random"}}
+    ProfileGuide(files.model, tuned).save(tmp_path / "p")
+    grid = ising_grid(20, 20)
+    ProfileGuide(grid, tuned).save(tmp_path / "large")
+    stop = MaxSteps(300)
+    found = solve(grid, guide=tmp_path / "large", stop=stop)
+    assert (
+        found.trace.scores.tolist()
+        == solve(
+            grid, strategy=Profile(first="tree", start="random").strategy(), stop=stop
+        ).trace.scores.tolist()
+    )
+    assert found.trace.scores.tolist() != solve(grid, stop=stop).trace.scores.tolist()
+
+
+def test_a_profile_of_another_model_is_refused(files: Files, tmp_path: Path) -> None:
+    _, out = tuned_profile(files, tmp_path)
+    with pytest.raises(ModelError, match="this guide is for another model"):
+        load_guide(out, ising_grid(5, 5, seed=3))
+
+
+def test_a_guide_or_a_profile_is_tuned_not_both(files: Files, tmp_path: Path) -> None:
+    expected = "tuning needs a guide, or --out PROFILE to make a profile; give one of the two"
+    assert expected in files.tune("-o", tmp_path / "p").err
+    assert expected in run("tune", files.model_file, files.queries).err
+
+
+def test_an_attention_guide_without_its_weights_is_no_profile(files: Files) -> None:
+    (files.guide / "guide.safetensors").unlink()
+    with pytest.raises(FormatError, match=r"expected a guide.*found no guide\.safetensors"):
+        load_guide(files.guide, files.model)

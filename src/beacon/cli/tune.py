@@ -1,4 +1,4 @@
-"""``beacon tune``: find out how a guide is best used."""
+"""``beacon tune``: find out how a guide is best used, or how a model is best searched without one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beacon.cli.console import ProgressBar, least_width, line_width, say, say_drawn, say_json
-from beacon.cli.options import Json, ModelFile, QueryFile, Quiet, Seed, flags
+from beacon.cli.options import Json, ModelFile, QueryFile, Quiet, Seed, flags, option
 from beacon.errors import UsageError
 from beacon.learn.tune import TuneSettings
 
@@ -27,8 +27,13 @@ if TYPE_CHECKING:
 def tune(
     model_file: ModelFile,
     queries_file: QueryFile,
-    guide_folder: Annotated[str, typer.Argument(metavar="GUIDE", help="Guide of `beacon train`.")],
+    guide_folder: Annotated[
+        str | None, typer.Argument(metavar="[GUIDE]", help="Guide of `beacon train`; none: make a profile.")
+    ] = None,
     *,
+    out: Annotated[
+        str | None, option("-o --out PROFILE", "Without a guide: folder to write the profile to.")
+    ] = None,
     given: dict[str, Any],
     seed: Seed = 0,
     json: Json = False,
@@ -36,10 +41,13 @@ def tune(
 ) -> None:
     """Try several uses of a guide on validation queries; the best is stored in it and used by default.
 
+    Without a guide, weights, shares and starts of the search are tried; the best make a profile for --guide.
+
     Example:  beacon tune alarm.bif alarm.parquet alarm.guide
     """
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.guide.checkpoint import load_guide, update_tuned  # noqa: PLC0415
+    from beacon.guide.checkpoint import check_guide_folder, load_guide, update_tuned  # noqa: PLC0415
+    from beacon.guide.trivial import ProfileGuide  # noqa: PLC0415
     from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
 
@@ -48,9 +56,13 @@ def tune(
     if "steps" in given:
         given["seconds"] = ()  # in place of the default times
     settings = TuneSettings(**given)
+    if (guide_folder is None) == (out is None):
+        raise UsageError("tuning needs a guide, or --out PROFILE to make a profile; give one of the two")
+    if out is not None:
+        check_guide_folder(out)
     model = read_model(model_file)
     queries = QuerySet.load(queries_file, model)
-    guide = load_guide(guide_folder, model)
+    guide = None if guide_folder is None else load_guide(guide_folder, model)
     with ProgressBar("tuning", None, quiet) as bar:
         tuning = tune_guide(
             model,
@@ -60,8 +72,11 @@ def tune(
             seed=seed,
             on_round=lambda trials, count: bar.describe(f"{trials} ways to search on {count} queries"),
         )
-    update_tuned(guide_folder, tuning.to_dict())
-    say_json(tuning.to_dict()) if json else _show(tuning, guide_folder)
+    if guide_folder is not None:
+        update_tuned(guide_folder, tuning.to_dict())
+    if out is not None:
+        ProfileGuide(model, tuning.to_dict()).save(out)
+    say_json(tuning.to_dict()) if json else _show(tuning, guide_folder or str(out))
 
 
 def _show(tuning: Tuning, folder: str) -> None:

@@ -102,15 +102,15 @@ class Catalog:
         guide = load_guide(self.guide, self.model) if is_path else cast("Guide", self.guide)  # type: ignore[arg-type]
         use = tuned_use(guide)
         if name == "beacon":
-            strategy = default_strategy(guide, use)
+            strategy = make_strategy(default_strategy(guide, use))
         else:
-            strategy = name.removeprefix("beacon-")
+            strategy = make_strategy(name.removeprefix("beacon-"))
             use = replace(use, start="random", weight=use.weight or DEFAULT_WEIGHT)
         return GuidedMethod(
             name=name if weight is None else f"{name} λ={weight:g}",
             guide=guide,
-            strategy=make_strategy(strategy),
-            baseline=strategy,
+            strategy=strategy,
+            baseline=strategy.name,
             use=use if weight is None else replace(use, weight=weight),
             propagate=self.propagate,
             facts={"folder": os.fspath(self.guide)} if is_path else {},  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""Guides on disk: a folder with ``guide.safetensors`` (the weights) and ``guide.json`` (all else)."""
+"""Guides on disk: a folder with ``guide.safetensors`` (the weights) and ``guide.json`` (all else).
+
+A *profile* has no network, and so no weights: its ``guide.json`` says how to search a model without a guide.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +43,12 @@ FORMAT = "beacon guide"
 VERSION = 1
 WEIGHTS_FILE = "guide.safetensors"
 FACTS_FILE = "guide.json"
+PROFILE = "profile"  # the kind without weights
 RESERVED = ("format", "version", "kind", "weights_sha256", "versions")
 SHAPE = {
     **dict.fromkeys(("kind", "fingerprint", "weights_sha256"), str),
     **{"settings": dict, "history": [dict], "network?": dict},
-    "tuned": {"strategy?": str, "use?": dict},
+    "tuned": {"strategy?": str, "use?": dict, "profile?": dict},
 }
 DEFAULTS: dict[str, Any] = {"settings": {}, "tuned": {}, "history": []}
 
@@ -80,12 +84,13 @@ def save_checkpoint(
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing to its folder
     check_replaceable(target)
-    weights = _weights_bytes(tensors)
+    weights = b"" if kind == PROFILE else _weights_bytes(tensors)
     text = _facts_text(kind, weights, facts)
     temporary = new_temporary(target.parent)
     try:
         temporary.mkdir()
-        (temporary / WEIGHTS_FILE).write_bytes(weights)
+        if kind != PROFILE:
+            (temporary / WEIGHTS_FILE).write_bytes(weights)
         (temporary / FACTS_FILE).write_text(text, encoding="utf-8")
         _replace_folder(temporary, target)
     except OSError as error:
@@ -103,7 +108,8 @@ def load_checkpoint(path: AnyPath, model: GraphicalModel) -> Checkpoint:
             f"{folder}: this guide is for another model: its fingerprint is {facts['fingerprint']}, "
             f"the model's is {model.fingerprint}; train one for this model with `beacon train`"
         )
-    return Checkpoint(folder, facts["kind"], _read_weights(folder, facts["weights_sha256"]), facts)
+    weights = {} if facts["kind"] == PROFILE else _read_weights(folder, facts["weights_sha256"])
+    return Checkpoint(folder, facts["kind"], weights, facts)
 
 
 def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Guide:
@@ -125,6 +131,10 @@ def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Gu
         from beacon.guide.trivial import FrequencyGuide  # noqa: PLC0415
 
         guide = FrequencyGuide.from_checkpoint(model, checkpoint)
+    elif checkpoint.kind == PROFILE:
+        from beacon.guide.trivial import ProfileGuide  # noqa: PLC0415
+
+        guide = ProfileGuide(model, checkpoint.own_facts["tuned"])
     elif checkpoint.kind == "attention":
         try:
             from beacon.guide.attention import AttentionGuide  # noqa: PLC0415  (torch is slow to import)
@@ -220,6 +230,8 @@ def _existing_folder(path: AnyPath) -> Path:
         folder = previous
     for name in (FACTS_FILE, WEIGHTS_FILE):
         if not (folder / name).is_file():
+            if name == WEIGHTS_FILE and read_facts(folder)["kind"] == PROFILE:
+                break
             parts = f"a folder with {FACTS_FILE} and {WEIGHTS_FILE}"
             raise FormatError(folder, "", f"expected a guide, {parts}; found no {name}")
     return folder

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import UsageError
-from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
+from beacon.guide.checkpoint import PROFILE, Checkpoint, damaged, save_checkpoint
 from beacon.guided.guide import EvidenceGuide, StateBatch
 from beacon.guided.moves import Moves
 from beacon.model.graphical_model import GraphicalModel
@@ -25,6 +25,19 @@ class UniformGuide:
         """[states, moves] one over the number of values."""
         row = (1 / self.moves.domain_sizes).astype(np.float32)[self.moves.variable_of]
         return np.tile(row, (len(states.assignments), 1))
+
+
+class ProfileGuide(UniformGuide):
+    """Knows no values, but how to search a model: a guide's folder without a network."""
+
+    def __init__(self, model: GraphicalModel, tuned: dict[str, Any]) -> None:
+        """Take what tuning has found."""
+        super().__init__(model)
+        self.facts = {"fingerprint": model.fingerprint, "tuned": tuned}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the folder."""
+        save_checkpoint(path, PROFILE, {}, self.facts)
 
 
 class OracleGuide:

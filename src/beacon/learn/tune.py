@@ -1,4 +1,7 @@
-"""Tuning: how is a guide best used on this model? Validation queries decide, in a few short rounds."""
+"""Tuning: how is a guide best used on this model, or how is it best searched without one?
+
+Validation queries decide, in a few short rounds.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 from beacon.errors import UsageError
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.query.own_queries import AnyQueries, as_query_set
@@ -20,22 +24,31 @@ from beacon.query.query_set import QuerySet
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Trace
 from beacon.runner.stop import MaxRuntime, MaxSteps, random_start
+from beacon.strategies.auto import OtherWeight
+from beacon.strategies.auto.profile import Profile
+from beacon.strategies.gls import default_penalty_weight
+from beacon.strategies.tree import Tree
 
 WEIGHTS = (0.2, 0.5, 0.7, 1.0)
+PENALTY_SCALES = (0.01, 0.1, 0.3, 3.0, 10.0)  # of the weight that is scaled to the model
+SHARES = (0.01, 0.2)
 FIRST_QUERIES = 8
 UNGUIDED = GuideUse(start="random")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to search: a strategy, and what the guide is asked for."""
+    """One way to search: a strategy, and what the guide is asked for; without a guide, a profile."""
 
     strategy: str
     use: GuideUse
+    profile: Profile | None = None
 
     def __str__(self) -> str:
         """In a few words, for tables."""
         use = self.use
+        if self.profile is not None:
+            return str(self.profile)
         if not use.asks_guide:
             return f"{self.strategy}, unguided"
         said = ["guide's start"] if use.start == "guide" else []
@@ -92,9 +105,11 @@ class Tuning:
         marks = (
             {"seconds": self.settings.seconds} if self.settings.seconds else {"steps": self.settings.steps}
         )
+        profile = self.best.profile
         return {
             "strategy": self.best.strategy,
             "use": self.best.use.to_dict(),
+            **({} if profile is None else {"profile": profile.to_dict()}),
             "marks": marks,
             "table": list(self.table),
         }
@@ -116,10 +131,20 @@ def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto"))
     return trials
 
 
+def profile_trials(model: GraphicalModel) -> list[Trial]:
+    """What is worth trying without a guide: the default, and what differs from it in one respect or two."""
+    scale = default_penalty_weight(compile_model(model))
+    weights = [scale * factor for factor in PENALTY_SCALES]
+    profiles = [Profile(), Profile(start="random"), Profile(first=Tree.name), Profile(first=OtherWeight.name)]
+    profiles += [Profile(weight) for weight in weights] + [Profile(min_share=share) for share in SHARES]
+    profiles += [Profile(weight, min_share=SHARES[0]) for weight in weights]
+    return [Trial("auto", UNGUIDED, profile) for profile in profiles]
+
+
 def tune(
     model: GraphicalModel,
     queries: AnyQueries,
-    guide: Guide,
+    guide: Guide | None = None,
     settings: TuneSettings | None = None,
     *,
     trials: Sequence[Trial] | None = None,
@@ -128,7 +153,7 @@ def tune(
     threads: int | None = 1,
     on_round: Callable[[int, int], None] | None = None,
 ) -> Tuning:
-    """Find the trial that ranks best on validation queries.
+    """Find the trial that ranks best on validation queries; without a guide, the profile that does.
 
     All trials are run on a few queries, the better half of them on twice as many, and so on; ``on_round``
     hears of each round's number of trials and queries. Compared at steps, the outcome is the same on every
@@ -146,7 +171,7 @@ def tune(
     settings = settings or TuneSettings()
     evidences = _validation_evidences(as_query_set(model, queries), settings.queries)
     runner = _Trials(model, guide, settings, seed, propagate, threads)
-    left = list(trials or candidate_trials(guide))
+    left = list(trials or (profile_trials(model) if guide is None else candidate_trials(guide)))
     runner.prepare(left)
     rows: list[dict[str, Any]] = []
     count = min(FIRST_QUERIES, len(evidences))
@@ -192,7 +217,7 @@ class _Trials:
     """Runs trials."""
 
     model: GraphicalModel
-    guide: Guide
+    guide: Guide | None
     settings: TuneSettings
     seed: int
     propagate: bool
@@ -203,14 +228,20 @@ class _Trials:
         for trial in trials:
             self._runner(trial)
         sizes = (1, self.model.num_variables)
-        self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
+        if self.guide is not None:
+            self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
 
     def scores(self, trial: Trial, evidences: Sequence[dict[int, int]]) -> NDArray[np.float64]:
-        """[queries, marks] the best scores of a trial; all trials begin at the same random assignments."""
+        """[queries, marks] the best scores of a trial.
+
+        All uses of a guide begin at the same random assignments; a profile says itself where to begin.
+        """
         limits = self.settings
         stop = MaxSteps(max(limits.steps)) if limits.steps else MaxRuntime(max(limits.seconds))
         queries = [
             Query(evidence, random_start(self.model, evidence, self.seed), yields=True)
+            if trial.profile is None
+            else Query(evidence)
             for evidence in evidences
         ]
         runs = self._runner(trial).run(queries, [stop], lambda _, outcome: limits.marks_of(outcome.trace))
@@ -219,7 +250,7 @@ class _Trials:
     def _runner(self, trial: Trial) -> Runner:
         return Runner(
             self.model,
-            trial.strategy,
+            trial.strategy if trial.profile is None else trial.profile.strategy(),
             self.guide,
             trial.use,
             seed=self.seed,

@@ -1,0 +1,385 @@
+"""The mix now and before, each of its arms and the C++ yardsticks side by side, many searches at a time.
+
+    python benchmarks/arms_table.py prepare --data DATA --queries queries.json
+    python benchmarks/arms_table.py run --data DATA --queries queries.json --output arms.csv \\
+        --workers 14 --minutes 9 --old OLD/src --programs BIN
+    python benchmarks/arms_table.py table --output arms.csv
+
+``prepare`` samples queries on the networks that elimination does not solve (and takes the published evidence
+of those in uai2014). ``run`` gives every worker a core of its own and needs neither a network nor more
+packages than searches do; it appends a row for each time mark of each search, so that a second run goes on
+where the first one stopped. The mixes are run anew for every time limit, since what they do depends on it;
+of the others one search gives the scores at all marks. Times are of the clock, a zero factor counts -100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import lzma
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import IO, Any, NamedTuple
+
+SEARCHED = (
+    "1405.wcsp",
+    "rus_100_200_1_1",
+    "wcsp_14",
+    "le450_5a_4.wcsp",
+    "grid80x80.f10",
+    "1407.wcsp",
+    "rus_50_100_4_1",
+    "rus_20_40_9_3",
+    "le450_5a_3.wcsp",
+    "le450_5a_2.wcsp",
+    "grid40x40.f10",
+    "grid40x40.f15.wrap",
+    "grid20x20.f5.wrap",
+)
+MARKS = (0.03, 0.1, 1.0, 10.0)
+MIXES = ("auto", "auto, old")
+ARMS = ("gls+", "gls+ landscape", "tree")
+PROGRAMS = {"c++ gls+": "gls_reference", "c++ tree": "tree_reference"}
+STAGES = (
+    (MIXES, (0.03, 0.1, 1.0), slice(None)),
+    (MIXES, (10.0,), slice(5)),
+    ((*ARMS, *PROGRAMS), (1.0,), slice(None)),
+    ((*ARMS, *PROGRAMS), (10.0,), slice(5)),
+    ((*MIXES, *ARMS, *PROGRAMS), (10.0,), slice(5, None)),
+)
+"""Methods, time limits and which of the queries, the most wanted first."""
+BLOCK_SECONDS = 25.0  # searches on one network that a worker takes at a time: it reads the network for them
+FIELDS = ("network", "query", "method", "limit", "mark", "score", "bound", "proof", "steps", "seconds")
+PUBLISHED = "published"  # the name of the query with the published evidence
+ZERO = -100.0
+Row = dict[str, Any]
+
+
+class Job(NamedTuple):
+    """One search."""
+
+    network: str
+    query: str
+    method: str
+    limit: float
+
+
+def model_path(data: Path, network: str) -> Path:
+    """Where a network's file is."""
+    folders = [folder for folder in ("paper", "uai2014") if (data / folder / f"{network}.uai.xz").exists()]
+    return data / folders[0] / f"{network}.uai.xz"
+
+
+def prepare(data: Path, count: int) -> dict[str, dict[str, dict[str, int]]]:
+    """Evidence by network and query, of networks that are searched."""
+    import beacon  # noqa: PLC0415
+
+    found = {}
+    names = sorted(path.name.removesuffix(".uai.xz") for path in (data / "uai2014").glob("*.uai.xz"))
+    for network in (*SEARCHED, *names):
+        path = model_path(data, network)
+        model = beacon.read_model(path)
+        sampled = beacon.sample_queries(model, count, 0)
+        queries = {}
+        if network in names:
+            published = path.with_suffix("").with_suffix(".uai.evid")
+            (queries[PUBLISHED],) = beacon.read_evidence(published, model)
+        queries |= {str(k): dict(sampled.evidence(k)) for k in range(count)}
+        results = beacon.solve_many(model, list(queries.values()), stop=beacon.MaxRuntime(0.1))
+        if any(result.proof != "elimination" for result in results):
+            found[network] = {
+                name: {str(variable): int(value) for variable, value in evidence.items()}
+                for name, evidence in queries.items()
+            }
+    return found
+
+
+def read_rows(path: Path) -> list[Row]:
+    """What earlier runs have left."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def blocks_left(
+    queries: dict[str, dict[str, Any]], methods: Sequence[str], rows: list[Row]
+) -> Iterator[list[Job]]:
+    """What is to be done, the most wanted first: searches on one network by one method at a time."""
+    done = {Job(row["network"], row["query"], row["method"], float(row["limit"])) for row in rows}
+    for wanted, limits, chosen in STAGES:
+        size = max(1, round(BLOCK_SECONDS / sum(limits)))
+        most = max(len(evidences) for evidences in queries.values())
+        for first in range(0, most, size):
+            for network, evidences in queries.items():
+                names = list(evidences)[chosen][first : first + size]
+                for method in (name for name in wanted if name in methods):
+                    jobs = [Job(network, name, method, limit) for name in names for limit in limits]
+                    if left := [job for job in jobs if job not in done]:
+                        yield left
+
+
+def marks_of(job: Job) -> tuple[float, ...]:
+    """The times at which a search's score is of interest."""
+    return (job.limit,) if job.method in MIXES else tuple(mark for mark in MARKS if mark <= job.limit)
+
+
+def search(job: Job, model: Any, evidence: dict[int, int]) -> list[Row]:
+    """One search by Beacon, in the version that was imported: a row for each mark."""
+    import beacon  # noqa: PLC0415
+    from beacon.model.flat import compile_model  # noqa: PLC0415
+
+    chosen: Any = job.method.partition(",")[0]
+    if job.method == "gls+ landscape":
+        chosen = beacon.GlsPlus(by_landscape=True)
+    result = beacon.solve(model, evidence, strategy=chosen, stop=beacon.MaxRuntime(job.limit), seed=1)
+    trace, floor = result.trace, compile_model(model).log_zero
+    scores = trace.scores + trace.zero_factors * (ZERO - floor)
+    rows = []
+    for mark in marks_of(job):
+        known = int((trace.seconds <= mark).sum()) if job.method not in MIXES else len(scores)
+        rows.append(
+            {
+                **job._asdict(),
+                "mark": mark,
+                "score": float(scores[max(known - 1, 0)]),
+                "bound": getattr(result, "upper_bound", None),
+                "proof": getattr(result, "proof", None),
+                "steps": result.steps,
+                "seconds": round(result.seconds, 4),
+            }
+        )
+    return rows
+
+
+def serve(data: Path, queries: dict[str, dict[str, dict[str, int]]]) -> None:
+    """A child: a job a line in, its rows out. The first line tells that kernels are ready."""
+    import beacon  # noqa: PLC0415
+    from beacon.model.families import ising_grid  # noqa: PLC0415
+    from beacon.runner.warm_up import warm_up_search  # noqa: PLC0415
+    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
+
+    warm_up_search(make_strategy("auto"))
+    for method in ("auto", *ARMS):
+        search(Job("", "", method, 0.1), ising_grid(30, 30), {})
+    print("[]", flush=True)
+    models: dict[str, Any] = {}
+    for line in sys.stdin:
+        job = Job(*json.loads(line))
+        if job.network not in models:
+            models[job.network] = beacon.read_model(model_path(data, job.network))
+            search(Job("", "", "auto", 0.01), models[job.network], {})  # what is found out once per model
+        model = models[job.network]
+        evidence = {int(variable): value for variable, value in queries[job.network][job.query].items()}
+        print(json.dumps(search(job, model, evidence)), flush=True)
+
+
+def new_child(arguments: argparse.Namespace, source: Path | None) -> subprocess.Popen[str]:
+    """A child with Beacon from these sources, or from where this process has it."""
+    own_path = os.environ.get("PYTHONPATH", "")
+    env = {**os.environ, "PYTHONPATH": str(source.resolve()) if source else own_path}
+    env |= {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, __file__, "serve", "--data", arguments.data, "--queries", arguments.queries]
+    return subprocess.Popen(
+        [str(word) for word in command], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def await_ready(child: subprocess.Popen[str]) -> subprocess.Popen[str]:
+    """Wait until its kernels are there."""
+    if not _pipe(child.stdout).readline():
+        raise SystemExit("a child did not start; what it says is above")
+    return child
+
+
+def _pipe(pipe: IO[str] | None) -> IO[str]:
+    assert pipe is not None
+    return pipe
+
+
+def run_program(job: Job, arguments: argparse.Namespace, evidence: dict[str, int], _: Any) -> list[Row]:
+    """The same by a yardstick; the one of tree moves takes factors of two variables only."""
+    if job.method == "c++ tree" and not is_pairwise(arguments, job.network):
+        return []
+    program = (arguments.programs / PROGRAMS[job.method]).resolve()
+    is_tree = job.method == "c++ tree"
+    rows = []
+    for mark in marks_of(job):
+        with tempfile.TemporaryDirectory() as folder:
+            given = Path(folder) / "query.evid"
+            pairs = [f"{variable} {value}" for variable, value in evidence.items()]
+            given.write_text(" ".join([str(len(pairs)), *pairs]) + "\n", encoding="utf-8")
+            model = plain_model(arguments, job.network)
+            tail = [mark, 1, 600, 3] if is_tree else [10**12, mark, 10, 1]
+            command = [str(word) for word in (program, model, given, *tail)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=mark + 120)
+        score = _score_told(done.stdout, is_tree) if done.returncode == 0 else None
+        rows.append({**job._asdict(), "mark": mark, "score": score})
+    return rows
+
+
+def _score_told(output: str, is_tree: bool) -> float | None:
+    lines = output.splitlines()
+    if not lines:
+        return None
+    if is_tree:
+        return float(lines[-1].partition(" best ")[2].split()[0])
+    return float(json.loads(lines[-1])["floored_log_score"])
+
+
+def plain_model(arguments: argparse.Namespace, network: str) -> Path:
+    """The network as a plain file, unpacked once."""
+    path: Path = arguments.scratch / f"{network}.uai"
+    with arguments.lock:
+        if not path.exists():
+            path.write_bytes(lzma.decompress(model_path(arguments.data, network).read_bytes()))
+    return path
+
+
+def is_pairwise(arguments: argparse.Namespace, network: str) -> bool:
+    """Can the tree yardstick take the network?"""
+    words = plain_model(arguments, network).read_text(encoding="utf-8").split("\n\n")[0].split()
+    count = int(words[1])
+    arities, at = [], 3 + count
+    for _ in range(int(words[2 + count])):
+        arities.append(int(words[at]))
+        at += 1 + arities[-1]
+    return max(arities) <= 2
+
+
+def work(arguments: argparse.Namespace, blocks: Iterator[list[Job]], core: int, queries: Any) -> None:
+    """One worker: takes blocks until there are none, and makes the searches that end in time."""
+    os.sched_setaffinity(0, {core})  # of this thread, and of the children that it starts
+    children: dict[str, subprocess.Popen[str]] = {}
+    try:
+        while (block := next_block(arguments, blocks)) is not None:
+            for job in block:
+                if monotonic() + job.limit + 1 > arguments.end:
+                    break
+                is_program = job.method in PROGRAMS
+                evidence = queries[job.network][job.query]
+                rows = (run_program if is_program else ask_child)(job, arguments, evidence, children)
+                append(arguments, rows)
+    finally:
+        for child in children.values():
+            child.kill()
+
+
+def next_block(arguments: argparse.Namespace, blocks: Iterator[list[Job]]) -> list[Job] | None:
+    """The next searches; None where time or work is over."""
+    with arguments.lock:
+        return None if monotonic() > arguments.end else next(blocks, None)
+
+
+def ask_child(job: Job, arguments: argparse.Namespace, _: Any, children: Any) -> list[Row]:
+    """Let the child of the right version search; no rows if it ends."""
+    source = arguments.old if job.method == "auto, old" else None
+    if str(source) not in children:
+        children[str(source)] = await_ready(new_child(arguments, source))
+    child = children[str(source)]
+    _pipe(child.stdin).write(json.dumps(job) + "\n")
+    _pipe(child.stdin).flush()
+    line = _pipe(child.stdout).readline()
+    if not line:
+        del children[str(source)]
+    rows: list[Row] = json.loads(line or "[]")
+    return rows
+
+
+def append(arguments: argparse.Namespace, rows: list[Row]) -> None:
+    """Write rows as they come."""
+    with arguments.lock, arguments.output.open("a", newline="", encoding="utf-8") as file:
+        csv.DictWriter(file, FIELDS, restval="").writerows(rows)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Do what is left, as far as time allows."""
+    arguments.end, arguments.lock = monotonic() + 60 * arguments.minutes, threading.Lock()
+    queries = json.loads(arguments.queries.read_text(encoding="utf-8"))
+    methods = ["auto", *ARMS]
+    methods += ["auto, old"] if arguments.old else []
+    methods += list(PROGRAMS) if arguments.programs else []
+    rows = read_rows(arguments.output)
+    if not rows:
+        arguments.output.write_text(",".join(FIELDS) + "\n", encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        arguments.scratch = Path(folder)
+        blocks = blocks_left(queries, methods, rows)
+        warm = [new_child(arguments, source) for source in {None, arguments.old}]  # compile, once for all
+        for child in warm:
+            await_ready(child).kill()
+        cores = sorted(os.sched_getaffinity(0))
+        threads = [
+            threading.Thread(target=work, args=(arguments, blocks, cores[k % len(cores)], queries))
+            for k in range(arguments.workers)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    print(f"{len(read_rows(arguments.output))} rows")
+
+
+def table(rows: list[Row]) -> str:
+    """Mean scores of the queries that all methods of a network have, and how far now is ahead of before."""
+    lines = [
+        "| network | method | queries | " + " | ".join(f"{mark:g} s" for mark in MARKS) + " |",
+        "|---" * 7 + "|",
+    ]
+    for network in dict.fromkeys(row["network"] for row in rows):
+        scores: dict[str, dict[float, dict[str, float]]] = {}
+        for row in rows:
+            if row["network"] == network and row["score"]:
+                of_mark = scores.setdefault(row["method"], {}).setdefault(float(row["mark"]), {})
+                of_mark[row["query"]] = float(row["score"])
+        for method, by_mark in scores.items():
+            cells = [f"{statistics.fmean(by_mark[m].values()):.3f}" if m in by_mark else "" for m in MARKS]
+            most = max(len(found) for found in by_mark.values())
+            lines.append(f"| {network} | {method} | {most} | {' | '.join(cells)} |")
+        lines.append(f"| {network} | ahead, % | | {' | '.join(_ahead(scores, mark) for mark in MARKS)} |")
+    return "\n".join(lines)
+
+
+def _ahead(scores: dict[str, dict[float, dict[str, float]]], mark: float) -> str:
+    """How far the mix is ahead of what it was, in per cent of the score, with its standard error."""
+    new, old = (scores.get(method, {}).get(mark, {}) for method in MIXES)
+    gains = [100 * (new[q] - old[q]) / max(1e-9, abs(old[q])) for q in new if q in old]
+    if len(gains) < 2:
+        return ""
+    return f"{statistics.fmean(gains):+.4f} ± {statistics.stdev(gains) / len(gains) ** 0.5:.4f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("task", choices=("prepare", "run", "serve", "table"))
+    parser.add_argument("--data", type=Path, default=os.environ.get("BEACON_BENCHMARKS"))
+    parser.add_argument("--queries", type=Path, help="JSON: evidence by network and query")
+    parser.add_argument("--count", type=int, default=20, help="queries to sample on each network")
+    parser.add_argument("--output", type=Path, help="CSV, appended to")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=9.0)
+    parser.add_argument("--old", type=Path, help="sources of the version to compare with")
+    parser.add_argument("--programs", type=Path, help="folder with gls_reference and tree_reference")
+    arguments = parser.parse_args()
+    if arguments.task == "table":
+        print(table(read_rows(arguments.output)))
+    elif arguments.task == "prepare":
+        arguments.queries.write_text(json.dumps(prepare(arguments.data, arguments.count)), encoding="utf-8")
+    elif arguments.task == "serve":
+        serve(arguments.data, json.loads(arguments.queries.read_text(encoding="utf-8")))
+    else:
+        run(arguments)
+
+
+if __name__ == "__main__":
+    main()
