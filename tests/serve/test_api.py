@@ -11,10 +11,13 @@ import pytest
 import beacon
 from beacon import __version__
 from beacon.formats import write_model
+from beacon.guide.fast_guide import FastGuide
 from beacon.serve.app import ENDPOINTS
 from beacon.serve.ask import Ask
 from beacon.serve.models import ServedModel
+from beacon.serve.workers import Deadline
 from tests.cli.helpers import run
+from tests.guide.helpers import random_weights
 from tests.serve.helpers import GRID, Running, garden, until
 
 GARDEN = "api/models/garden"
@@ -80,6 +83,16 @@ def test_steps_decide_alone(server: Running) -> None:
     alone = beacon.solve(GRID, {"x_0_0": "1"}, stop=beacon.MaxSteps(2000))
     assert (answer["steps"], answer["stop"]) == (alone.steps, "steps")
     assert answer["log_score"] == pytest.approx(alone.log_score)
+
+
+def test_a_guide_has_its_say() -> None:
+    guide = FastGuide(GRID, random_weights(GRID))
+    served = ServedModel("guided", GRID, guide=guide)
+    found = served.solve(Ask(steps=100).question(GRID), Deadline(20))
+    alone = beacon.solve(GRID, guide=guide, stop=beacon.MaxSteps(100))
+    assert found.assignment.tolist() == alone.assignment.tolist()
+    unguided = beacon.solve(GRID, stop=beacon.MaxSteps(100))
+    assert found.assignment.tolist() != unguided.assignment.tolist()
 
 
 def test_a_cost_is_told() -> None:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from beacon.serve.models import ServedModel
+from beacon.serve.server import listen
 from beacon.serve.settings import ServeSettings
 from tests.serve.helpers import Running, running, until
 
@@ -117,3 +118,8 @@ def test_evidence_is_logged_only_if_asked_for(
     assert (line["model"], line["proof"]) == ("garden", "elimination")
     assert line.get("evidence") == ({"grass": "wet"} if is_asked else None)
     assert is_asked or "grass" not in caplog.text
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    with listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP, "asyncio turns off delays only where it sees TCP"

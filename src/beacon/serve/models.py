@@ -22,9 +22,11 @@ from beacon.runner.show import ALL, CHANGED, Show, as_json, probabilities
 from beacon.serve.ask import Question
 from beacon.serve.workers import Deadline
 from beacon.session import Solver
+from beacon.solver import guide_and_use
 
 if TYPE_CHECKING:
     from beacon.runner.runner import Listener
+    from beacon.solver import AnyGuide
 
 DEMO = "clinic"
 MOST_FACTORS = 60  # of a variable, in the view around it
@@ -39,20 +41,21 @@ class ServedModel:
         name: str,
         model: GraphicalModel,
         *,
-        guide: str | None = None,
+        guide: AnyGuide | None = None,
         is_cost: bool = False,
         groups: Groups | None = None,
     ) -> None:
         """Compile model and kernels; ``is_cost``: are scores minus the costs of the model's file?"""
-        self.name, self.model, self.is_cost, self._guide = name, model, is_cost, guide
+        self.name, self.model, self.is_cost = name, model, is_cost
+        self._guide, self._use = guide_and_use(model, guide, None, None)
         self.groups = groups_of(model) if groups is None else groups
         self.solver = self.new_solver()
         self.facts = {"name": name, **model_facts(model)}
         self._lock = threading.Lock()
 
     def new_solver(self) -> Solver:
-        """A solver of one's own, for a session; the tables and kernels are shared."""
-        return Solver(self.model, guide=self._guide)
+        """A solver of one's own, for a session; tables, kernels and the guide are shared."""
+        return Solver(self.model, guide=self._guide, use=self._use)
 
     def solve(
         self,

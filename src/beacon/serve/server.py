@@ -67,8 +67,9 @@ def listen(host: str, port: int) -> socket.socket:
     """Take the address before anything slow begins; port 0 takes any that is free."""
     check_count("--port", port, 0, 65535)
     try:
-        (family, kind, _, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        return _bound(socket.socket(family, kind), address)
+        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        made = socket.socket(family, kind, protocol)  # asyncio sends at once only what it knows to be TCP
+        return _bound(made, address)
     except OSError as error:
         raise UsageError(
             f"cannot listen on {host} port {port}: {error.strerror}; choose another --host or --port"

@@ -74,8 +74,9 @@ class Workers:
 
     def __init__(self, count: int | None, capacity: int) -> None:
         self.count, self.capacity = num_threads(count), capacity
-        self.threads: set[threading.Thread] = set()
-        self.num_busy, self.num_lost = 0, 0
+        self.threads: dict[threading.Thread, list[Job]] = {}
+        """Each with the job that it has in hand, if it has one."""
+        self.num_lost = 0
         self._jobs: deque[Job] = deque()
         self._changed = threading.Condition()
         self._is_closed = False
@@ -98,6 +99,11 @@ class Workers:
     def num_waiting(self) -> int:
         """Jobs that no worker has taken."""
         return len(self._jobs)
+
+    @property
+    def num_busy(self) -> int:
+        """Workers that are at work."""
+        return sum(map(len, list(self.threads.values())))
 
     def submit(self, work: Callable[[], Any], deadline: Deadline) -> Job:
         """Put work at the end of the queue, or refuse it."""
@@ -135,24 +141,30 @@ class Workers:
 
     def _start_one(self) -> None:
         thread = threading.Thread(target=self._run, name="beacon-worker", daemon=True)
-        self.threads.add(thread)
+        self.threads[thread] = []
         thread.start()
 
     def _run(self) -> None:
         """Work until the queue is closed; whatever else ends this thread, another takes its place."""
-        job: Job | None = None
+        me = threading.current_thread()
+        hands = self.threads[me]
         try:
-            while (job := self._next()) is not None:
-                self._do(job)
+            while self._take(hands):
+                self._do(hands[0])
+                hands.clear()
         except BaseException:
-            self._replace(job)
+            self._replace(hands)
         finally:
-            self.threads.discard(threading.current_thread())
+            del self.threads[me]
 
-    def _next(self) -> Job | None:
+    def _take(self, hands: list[Job]) -> bool:
+        """Take the first job; False once the queue is closed and empty."""
         with self._changed:
             self._changed.wait_for(lambda: self._jobs or self._is_closed)
-            return self._jobs.popleft() if self._jobs else None
+            if self._jobs:
+                hands.append(self._jobs[0])  # in hand before it leaves the queue: at no moment in neither
+                self._jobs.popleft()
+            return bool(hands)
 
     def _do(self, job: Job) -> None:
         if not job.begin():
@@ -160,7 +172,6 @@ class Workers:
         if job.deadline.is_set():
             job.future.set_exception(self.busy(TOO_LATE))
             return
-        self._count(+1)
         began = perf_counter()
         try:
             result = job.work()
@@ -168,23 +179,17 @@ class Workers:
             job.future.set_exception(error)
         else:
             job.future.set_result(result)
-        finally:
-            self._count(-1)
         self._mean_seconds = MEMORY * self._mean_seconds + (1 - MEMORY) * (perf_counter() - began)
 
-    def _count(self, change: int) -> None:
-        with self._changed:
-            self.num_busy += change
-
-    def _replace(self, job: Job | None) -> None:
-        """Start another worker; what the lost one was doing is done first."""
+    def _replace(self, hands: list[Job]) -> None:
+        """Start another worker; what the lost one had in hand comes first, unless it has ended several."""
         logger.exception("a worker was lost; another takes its place")
-        is_open = job is not None and not job.future.done()
         with self._changed:
             self.num_lost += 1
-            if job is not None and is_open and job.tries < MOST_TRIES:
-                self._jobs.appendleft(job)
-                self._changed.notify()
-        if job is not None and is_open and job.tries >= MOST_TRIES:
-            job.future.set_exception(RuntimeError(f"{job.tries} workers were lost with this query"))
+            for job in hands:
+                if job.tries >= MOST_TRIES and not job.future.done():
+                    job.future.set_exception(RuntimeError(f"{job.tries} workers were lost with this query"))
+                elif not job.future.done() and job not in self._jobs:
+                    self._jobs.appendleft(job)
+                    self._changed.notify()
         self._start_one()

@@ -34,7 +34,13 @@ function facts(answer) {
 
 export function explanation(state, actions) {
   if (!state.answer || !state.model) return [];
-  return [headline(state), ...groups(state, actions)];
+  return [headline(state), legend(state), ...groups(state, actions)];
+}
+
+function legend({ more }) {
+  if (!more?.margins) return null;
+  const bound = more.margins_exact ? "" : " (≤: at most so many)";
+  return h("p", { class: "soft legend" }, `Bars: how many times less probable the best explanation with another value is${bound}.`);
 }
 
 // The first group in a few words, where all in it are yes or no, and few are not as usual.
