@@ -168,7 +168,7 @@ def serve(data: Path, queries: dict[str, dict[str, dict[str, int]]]) -> None:
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
 
     warm_up_search(make_strategy("auto"))
-    for method in ("auto", *ARMS):
+    for method in ("auto", "gls+", "tree"):
         search(Job("", "", method, 0.1), ising_grid(30, 30), {})
     print("[]", flush=True)
     models: dict[str, Any] = {}
