@@ -161,6 +161,7 @@ def test_damage_is_named_with_its_line(text: str, problem: str) -> None:
         ("{ scope: [a] costs: [1 nan] }", "expected a cost, a number, found 'nan'"),
         ("{ scope: [a] costs: [1 -inf] }", "a problem that minimises cannot have the cost -inf"),
         ("{ scope: [a] defaultcost: none costs: [] }", "expected a cost, a number, found 'none'"),
+        ('{ scope: [a] defaultcost: "" costs: [] }', "expected a cost, a number, found ''"),
         ("{ scope: [a] defaultcost: 0 costs: [x] }", "expected tuples of 1 values and a cost, found 1 words"),
         ("{ scope: [a b] defaultcost: 0\ncosts: [x z 1] }", "line 3: variable 'b' has no value 'z'"),
         ("{ scope: [b] defaultcost: 0 costs: [2 1] }", "variable 'b' has no value '2'"),
