@@ -270,10 +270,10 @@ def run(
 
 def _faults(folder: Path, command: str, code: int, errors: str) -> list[str]:
     """A traceback, an exit code that nobody expects, an answer that is not whole."""
-    faults = ["a traceback: " + errors.strip().splitlines()[-1]] if "Traceback" in errors else []
+    faults = ["a traceback: " + errors.strip()[-500:]] if "Traceback" in errors else []
     if code not in {0, 130, 143, -signal.SIGINT, -signal.SIGTERM}:
         faults.append(f"exit code {code}: {errors[-200:]}")
-    answers, model = list((folder / "work").glob("*.MPE")), beacon.read_model(folder / "m.uai")
+    answers, model = list((folder / "work").glob("*.MPE")), beacon.read_model(folder / command.split()[1])
     for answer in answers:
         try:
             beacon.read_solution(answer, model)

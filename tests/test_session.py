@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import _thread
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -129,3 +130,20 @@ def test_a_listener_hears_improvements_and_bounds_and_may_cancel() -> None:
     assert bounds == sorted(bounds, reverse=True)
     assert result.upper_bound is not None
     assert result.upper_bound == pytest.approx(bounds[-1])
+
+
+@pytest.mark.parametrize("is_guided", [False, True])
+def test_ctrl_c_is_not_caught_and_leaves_the_solver_as_it_was(is_guided: bool) -> None:
+    guide = FastGuide(LARGE, random_weights(LARGE)) if is_guided else None
+    solver = beacon.Solver(LARGE, guide=guide, strategy="gls+", stop=beacon.MaxSteps(300))
+    solver.observe("x_0_0", 1)
+    afresh = beacon.solve(LARGE, {"x_0_0": 1}, guide=guide, strategy="gls+", stop=beacon.MaxSteps(300))
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        solver.solve(stop=beacon.MaxRuntime(60))
+    timer.join()
+    assert solver.observed == {"x_0_0": "1"}
+    for _ in range(2):  # whatever the first has left behind
+        result = solver.solve({"x_0_0": 1})
+        assert result.assignment.tolist() == afresh.assignment.tolist()

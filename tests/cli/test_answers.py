@@ -119,6 +119,28 @@ def test_a_wcsp_answer_has_its_cost_in_the_units_of_the_file(tmp_path: Path) -> 
     assert (found["cost"], found["cost_at_least"]) == (12, 12)
 
 
+@pytest.mark.parametrize(("bound", "cost"), [("<100.0", 2.25), (">-100.0", 9.5)])
+def test_a_cfn_answer_has_its_cost_in_the_units_of_the_file(tmp_path: Path, bound: str, cost: float) -> None:
+    functions = """{"f": {"scope": ["a", "b"], "costs": [1.75, 3.5, 2.5, 4.25]},
+                    "g": {"scope": ["b"], "costs": [0.5, 5.25]}}"""
+    problem, variables = f'{{"name": "p", "mustbe": "{bound}"}}', '{"a": ["x", "y"], "b": ["u", "v"]}'
+    file = tmp_path / "pair.cfn"
+    file.write_text(f'{{"problem": {problem}, "variables": {variables}, "functions": {functions}}}')
+    assert f"cost           {cost}\n" in run("solve", file).out
+    found = run("solve", file, "--json").json
+    assert abs(found["log_score"]) == cost
+    assert (found["cost"], found["cost_at_most" if bound[0] == ">" else "cost_at_least"]) == (cost, cost)
+
+
+def test_an_unproved_cost_comes_with_a_bound(tmp_path: Path) -> None:
+    grid = tmp_path / "grid.cfn"
+    beacon.write_model(ising_grid(40, 40), grid)
+    found = run("solve", grid, "--steps", 2000, "--json").json
+    assert not found["optimal"]
+    assert found["cost_at_least"] < found["cost"] == pytest.approx(-found["log_score"])
+    assert "(no assignment costs less than " in run("solve", grid, "--steps", 2000).out
+
+
 def test_an_impossible_supposition_is_told_as_such(tmp_path: Path) -> None:
     model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -math.inf, -math.inf, 1.0])])
     beacon.write_model(model, tmp_path / "strict.uai")

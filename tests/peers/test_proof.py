@@ -106,3 +106,31 @@ def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'beacon-mpe\[peers\]'"):
         beacon.solve(ising_grid(3, 3), prove=True)
+
+
+@pytest.mark.parametrize("max_entries", [0, 10**6], ids=["toulbar2", "elimination"])
+def test_a_proved_answer_may_come_with_alternatives_and_margins(
+    max_entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs_toulbar2()
+    monkeypatch.setattr("beacon.peers.proof.MAX_ENTRIES", max_entries)
+    stop, proofs = beacon.MaxSteps(50), set()
+    for model, evidence in small_queries("plain", 8, seed=2):
+        result = beacon.solve(
+            model, evidence, strategy="gls+", prove=True, alternatives=4, margins=True, stop=stop
+        )
+        exact = beacon.solve(model, evidence, alternatives=4, margins=True, stop=stop)
+        proofs.add(result.proof)
+        assert result.log_score == pytest.approx(exact.log_score)
+        assert result.alternatives is not None
+        assert exact.alternatives is not None
+        assert result.alternatives.exact == (result.proof == "elimination")
+        for one, best in zip(result.alternatives, exact.alternatives, strict=False):
+            assert one.log_score <= best.log_score + 1e-5
+        assert result.margins is not None
+        assert exact.margins is not None
+        for name, losses in exact.margins.items():
+            for value, loss in losses.items():
+                assert result.margins.at_least[name][value] <= loss + 1e-5
+                assert result.margins[name][value] >= loss - 1e-5
+    assert ("toulbar2" if max_entries == 0 else "elimination") in proofs

@@ -94,6 +94,22 @@ def test_searched_alternatives_keep_to_a_time_limit() -> None:
     assert len(result.alternatives) == 4
 
 
+@pytest.mark.parametrize("distance", [1, 5])
+def test_parts_that_elimination_solves_have_their_best_alternatives(distance: int) -> None:
+    """A chain whose second best needs every variable to change, beside a grid that is too wide."""
+    width, count = 30, GRID.num_variables
+    chain = [((count + i, count + i + 1), [0.0, -40.0, -40.0, 0.0]) for i in range(width - 1)]
+    chain += [((count + i,), [0.0, -0.001]) for i in range(width)]
+    tables = [*((factor.scope, factor.log_table) for factor in GRID.factors), *chain]
+    model = beacon.GraphicalModel.from_tables([2] * (count + width), tables)
+    asked = {"alternatives": 2, "distance": distance, "seed": 4}
+    result = beacon.solve(model, stop=beacon.MaxSteps(2000), **asked)
+    assert result.proof is None
+    assert result.alternatives is not None
+    assert not result.alternatives.exact
+    assert result.alternatives[1].loss <= 0.001 * width + 1e-9
+
+
 def test_distant_alternatives_by_rank_where_counting_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     model = ising_grid(3, 3, seed=1)
     counted = beacon.solve(model, alternatives=3, distance=2).alternatives

@@ -96,7 +96,7 @@ def test_a_guide_has_its_say() -> None:
 
 
 def test_a_cost_is_told() -> None:
-    served = ServedModel("costs", garden(), is_cost=True)
+    served = ServedModel("costs", garden(), costs=CostKind(is_whole=True))
     answer = served.as_json(served.solver.solve({}), Ask().question(served.model))
     assert answer["cost"] == round(-answer["log_score"])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from typing import Any
 
 GARBAGE_THRESHOLD = 50_000  # loading packages makes many objects and no garbage: look for it less often
 SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
+AGAIN_SECONDS = 0.01  # until a signal that was lost is sent once more
 PATIENCE_SECONDS = 5.0  # that the end of the work may take before one more signal stops that, too
 
 
@@ -29,6 +31,7 @@ def main() -> None:
         from beacon.cli.console import make_streams_safe  # noqa: PLC0415
 
         handle_signals()
+        sys.unraisablehook = hear_again
         make_streams_safe()
         try:
             app(prog_name="beacon")
@@ -57,6 +60,17 @@ def _end(number: int, frame: Any) -> None:
         _Ending.listener.set()
     else:
         raise KeyboardInterrupt
+
+
+def hear_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Send a signal once more that came where Python ignores errors, such as in a callback of a library."""
+    if unraisable.exc_type is not KeyboardInterrupt or _Ending.number == 0:
+        sys.__unraisablehook__(unraisable)
+        return
+    number, _Ending.number = _Ending.number, 0
+    again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
 
 
 def handle_signals(handler: Any = _end) -> list[tuple[int, Any]]:

@@ -19,6 +19,7 @@ from beacon.runner.search import Search
 from beacon.runner.stop import Stop
 
 if TYPE_CHECKING:
+    from beacon.formats.costs import CostKind
     from beacon.runner.show import Show
 
 LONG_SECONDS = 2.0
@@ -56,8 +57,8 @@ class Output(NamedTuple):
     trace: bool
     show_all: bool
     quiet: bool
-    is_cost: bool
-    """Are scores minus the costs of the model's file?"""
+    costs: CostKind | None
+    """What the numbers of the model's file are, if these are costs."""
     show: Show | None
     """Which variables to print; None: those of the query, cut if there are many."""
     asked: Mapping[str, Any]
@@ -121,7 +122,7 @@ def _solve_one(
     if output.json:
         from beacon.runner.show import as_json, probabilities  # noqa: PLC0415 - most answers are for a person
 
-        say_json(as_json(result, is_cost=output.is_cost, trace=output.trace) | probabilities(result))
+        say_json(as_json(result, costs=output.costs, trace=output.trace) | probabilities(result))
     else:
         say_answer(result, output, unobserved)
     return results
@@ -133,8 +134,8 @@ def say_answer(result: Result, output: Output, unobserved: Result | None) -> Non
     ``unobserved`` is the answer without any evidence, where what the evidence changes is to be shown.
     """
     say(result.summary())
-    if output.is_cost:
-        _say_cost(result)
+    if output.costs is not None:
+        _say_cost(result, output.costs)
     _say_probability(result)
     if output.trace:
         _say_trace(result, output.show_all)
@@ -217,13 +218,14 @@ def _say_probability(result: Result) -> None:
     say(f"probability    {result.probability:.4g} {given}")
 
 
-def _say_cost(result: Result) -> None:
+def _say_cost(result: Result, costs: CostKind) -> None:
     """Print the cost of the answer in the units of its file."""
     from beacon.runner.show import cost_of  # noqa: PLC0415 - few files have costs
 
-    cost, least = cost_of(result)
-    proved = "" if least is None or least == cost else f" (no assignment costs less than {least:,})"
-    say(f"cost           {'forbidden' if cost is None else f'{cost:,}'}{proved}")
+    cost, best = cost_of(result, *costs)
+    digits, less = (",.0f" if costs.is_whole else ",.12g"), ("more" if costs.is_maximised else "less")
+    bound = "" if best is None or best == cost else f" (no assignment costs {less} than {best:{digits}})"
+    say(f"cost           {'forbidden' if cost is None else f'{cost:{digits}}'}{bound}")
 
 
 def warn_if_impossible(model: GraphicalModel, evidence: dict[int, int], query: str = "") -> None:

@@ -39,7 +39,7 @@ def solve_all(run: Callable[..., ResultList], queries: list[dict[int, int]], out
         if result.zero_factors and not output.quiet:
             warn_if_impossible(result.model, result.evidence, f"query {query}: ")
     if output.json:
-        say_json({"results": [as_json(one, is_cost=output.is_cost, trace=output.trace) for one in results]})
+        say_json({"results": [as_json(one, costs=output.costs, trace=output.trace) for one in results]})
     return results
 
 

@@ -31,8 +31,6 @@ __all__ = ["read", "write"]
 def read(text: str, path: str) -> GraphicalModel:
     """Read a network of cost tables; functions of a ``type`` (global constraints) are refused."""
     tokens = CfnTokens(text, path)
-    tokens.open()
-    tokens.is_tagged = unquoted(tokens.peek()) == "problem"
     objective = _read_problem(tokens)
     variables = read_variables(tokens)
     functions = _FunctionReader(tokens, objective, variables)
@@ -43,7 +41,14 @@ def read(text: str, path: str) -> GraphicalModel:
     return GraphicalModel(variables.names, variables.labels, factors)
 
 
+def is_maximised(text: str, path: str) -> bool:
+    """Are the costs of a file, of which this is the text or its beginning, to be maximised?"""
+    return _read_problem(CfnTokens(text, path)).maximises
+
+
 def _read_problem(tokens: CfnTokens) -> Objective:
+    tokens.open()
+    tokens.is_tagged = unquoted(tokens.peek()) == "problem"
     tokens.tag("problem")
     tokens.open()
     tokens.tag("name")

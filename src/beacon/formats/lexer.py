@@ -121,7 +121,7 @@ def unquoted(token: str) -> str:
 
 def unquoted_all(tokens: list[str]) -> list[str]:
     """Tokens without quotes; the same list where there are none, which is the usual case."""
-    if not any(token.startswith('"') for token in tokens):
+    if not any(token[:1] == '"' for token in tokens):
         return tokens
     return [unquoted(token) for token in tokens]
 

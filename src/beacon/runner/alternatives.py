@@ -1,4 +1,8 @@
-"""The best assignments of a query that differ from each other: exactly by elimination, else by search."""
+"""The best assignments of a query that differ from each other: exactly by elimination, else by search.
+
+Where only some independent parts of a query are cheap to eliminate, the best that differ in these alone are
+known exactly; they compete with what a search finds.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.engine.core import tolerance_of
+from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
+from beacon.reduce.query import reduce_query
 from beacon.runner.flips import flip_losses
+from beacon.runner.known import Effort
 from beacon.runner.pool import Cancelled
 from beacon.runner.runner import Runner
 from beacon.runner.search import Search
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
 Assignment = NDArray[np.int64]
 
 MAX_COUNTING = 1e9  # pairs of counts for all entries, for one alternative: a second or so
+MAX_PART_ENTRIES = 1 << 18  # of the parts that are solved beside a search: a millisecond for an alternative
 MAX_RANKED = 500  # assignments looked at for one that is far enough from all others
 TRIES = 4  # searches for each alternative where no time limit says how many
 MIN_IDLE = 200  # steps without improvement that end one of them
@@ -108,11 +117,41 @@ def alternatives_of(
     if tree is not None:
         found, exact = _exact(tree, result.assignment, count, distance)
     if not exact:
-        found = _Searches(result, runner, stop, count, distance, cancelled).extended(found)
+        searches = _Searches(result, runner, stop, count, distance, cancelled)
+        parts = None if tree is not None else _tree_of_parts(result, runner, stop)
+        if parts is not None:
+            searches.offer(_exact(parts, result.assignment, count, distance)[0][1:])
+        found = searches.extended(found)
     made = [_alternative(result, other) for other in found]
     if distance == 1:  # searched ones come as they are found; rounding may disturb the order of exact ones
         made[1:] = sorted(made[1:], key=lambda one: -one.log_score)
     return Alternatives(made, exact=exact)
+
+
+def _tree_of_parts(result: Result, runner: Runner, stop: Stop) -> Tree | None:
+    """The independent parts that are cheap, with all others as in the answer; None: there are none of use."""
+    from beacon.exact.plan import plan  # noqa: PLC0415 - with the kernels
+    from beacon.exact.tree import grow_tree  # noqa: PLC0415
+
+    flat, effort = runner.flat, Effort.within(stop.seconds)
+    if not (runner.knows and effort.pays_to_reduce(flat)):
+        return None
+    given = as_fixed(result.evidence, flat.num_variables)
+    reduced = reduce_query(flat, given, eliminate=False)
+    work = plan(reduced, result.seed, MAX_PART_ENTRIES, effort.caps.order_work).work
+    ranking, is_cheap = np.argsort(work, kind="stable"), np.zeros(len(work), dtype=np.bool_)
+    is_cheap[ranking] = np.cumsum(work[ranking]) <= MAX_PART_ENTRIES
+    if not is_cheap.any():
+        return None
+    others = reduced.variables[reduced.members[np.repeat(~is_cheap, np.diff(reduced.part_starts))]]
+    fixed = given.copy()
+    fixed[others] = result.assignment[others]
+    tree = grow_tree(flat, fixed, result.seed, MAX_PART_ENTRIES)
+    if tree is None:
+        return None
+    tree.best_scores()
+    best = result.model.log_score(tree.assignment_of(tree.best_choices()))
+    return tree if best <= result.log_score + tolerance_of(flat) else None  # else the answer is no optimum
 
 
 def _alternative(result: Result, assignment: Assignment) -> Alternative:
@@ -184,6 +223,11 @@ class _Searches:
         self.is_timed = stop.seconds < math.inf
         self.idle = max(MIN_IDLE, 2 * result.model.num_variables)
         self.pool: list[tuple[float, Assignment]] = []
+
+    def offer(self, assignments: Iterable[Assignment]) -> None:
+        """Consider these, too."""
+        for assignment in assignments:
+            self._keep(assignment)
 
     def extended(self, found: list[Assignment]) -> list[Assignment]:
         """As many as were asked for, unless no more are found."""

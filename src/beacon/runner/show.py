@@ -41,11 +41,11 @@ class Show(NamedTuple):
         return cls(variables=tuple(resolve_variable(model, name) for name in names))
 
 
-def as_json(result: Result, *, is_cost: bool = False, trace: bool = False) -> dict[str, Any]:
-    """One result of ``beacon solve --json``; ``is_cost``: are scores minus the costs of the model's file?"""
+def as_json(result: Result, *, costs: tuple[bool, bool] | None = None, trace: bool = False) -> dict[str, Any]:
+    """One result of ``beacon solve --json``; ``costs``: see :func:`cost_of`."""
     made = result.to_dict()
-    if is_cost:
-        made["cost"], made["cost_at_least"] = cost_of(result)
+    if costs is not None:
+        made["cost"], made["cost_at_most" if costs[1] else "cost_at_least"] = cost_of(result, *costs)
     if trace:
         made["trace"] = {name: getattr(result.trace, name).tolist() for name in TRACE_COLUMNS}
     return made
@@ -58,9 +58,24 @@ def probabilities(result: Result) -> dict[str, float | None]:
     return {"probability": result.probability, "log_evidence": result.log_evidence}
 
 
-def cost_of(result: Result) -> tuple[int | None, int | None]:
-    """The cost of the answer and the least that is possible, of a file whose scores are minus its costs."""
-    cost = round(-result.log_score) if result.zero_factors == 0 else None
+def cost_of(result: Result, is_whole: bool, is_maximised: bool = False) -> tuple[float | None, float | None]:
+    """The cost of the answer in the units of its file, and the best that is possible as far as is known.
+
+    Scores are minus the costs, or the costs themselves where these are to be maximised.
+    """
+
+    def number(score: float) -> float:
+        cost = score if is_maximised else -score
+        return round(cost) if is_whole else float(f"{cost:.12g}")  # sums of decimals are rounded
+
+    cost = number(result.log_score) if result.zero_factors == 0 else None
     bound = result.upper_bound
-    least = None if bound is None or not math.isfinite(bound) else math.ceil(-bound - 1e-6 * (1 + abs(bound)))
-    return cost, least if cost is None or least is None else min(cost, max(least, 0))
+    if cost is not None and result.is_optimal:
+        return cost, cost
+    if bound is None or not math.isfinite(bound):
+        return cost, None
+    bound += 1e-6 * (1 + abs(bound))
+    best: float = max(math.ceil(-bound), 0) if is_whole else number(bound)
+    if cost is None:
+        return None, best
+    return cost, max(cost, best) if is_maximised else min(cost, best)

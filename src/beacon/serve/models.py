@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from beacon.errors import UsageError
 from beacon.evaluation.model_facts import model_facts
 from beacon.formats import read_model
+from beacon.formats.costs import CostKind, cost_kind
 from beacon.io.files import base_suffix
 from beacon.model.bayes import child_of_factors
 from beacon.model.evidence import resolve_variable
@@ -42,11 +43,11 @@ class ServedModel:
         model: GraphicalModel,
         *,
         guide: AnyGuide | None = None,
-        is_cost: bool = False,
+        costs: CostKind | None = None,
         groups: Groups | None = None,
     ) -> None:
-        """Compile model and kernels; ``is_cost``: are scores minus the costs of the model's file?"""
-        self.name, self.model, self.is_cost = name, model, is_cost
+        """Compile model and kernels; ``costs``: what the numbers of the model's file are."""
+        self.name, self.model, self.costs = name, model, costs
         self._guide, self._use = guide_and_use(model, guide, None, None)
         self.groups = groups_of(model) if groups is None else groups
         self.solver = self.new_solver()
@@ -80,7 +81,7 @@ class ServedModel:
 
     def as_json(self, result: Result, question: Question) -> dict[str, Any]:
         """The answer as ``beacon solve --json`` has it, with the variables that were asked for."""
-        made = as_json(result, is_cost=self.is_cost)
+        made = as_json(result, costs=self.costs)
         if question.ask.probability:
             made |= probabilities(result)
         if question.show.word != ALL:
@@ -163,7 +164,7 @@ def served_models(files: Iterable[str], guide: str | None = None) -> dict[str, S
     if len(named) < len(paths):
         raise UsageError(f"models are served by the names of their files, which must differ; found {paths}")
     return {
-        name: ServedModel(name, read_model(path), guide=guide, is_cost=base_suffix(path) == ".wcsp")
+        name: ServedModel(name, read_model(path), guide=guide, costs=cost_kind(path))
         for name, path in named.items()
     }
 
