@@ -23,7 +23,7 @@ class Guidance:
     """The rule of guided selection; see docs/guidance.md.
 
     >>> import beacon
-    >>> beacon.Guidance(weight=0.5, candidates="all").stall  # restarts after this many steps per free variable
+    >>> beacon.Guidance(weight=0.5, candidates="all").stall  # steps per free variable before a restart
     1.0
     """
 
