@@ -39,21 +39,14 @@ class Zeros(NamedTuple):
     """Can evidence imply anything? Not without zeros, nor where every assignment has probability zero."""
 
 
-def implied_values(model: FlatModel, evidence: Mapping[int, int]) -> dict[int, int]:
-    """Values of unobserved variables that follow from the evidence and the zeros of the tables.
-
-    Empty where nothing follows, and where the evidence turns out to have probability zero: then every
-    assignment breaks something, and the search is to look for the fewest zeros.
-    """
-    fixed = fixed_values(model, evidence, None)
-    pairs = ((variable, int(fixed[variable])) for variable in np.flatnonzero(fixed >= 0).tolist())
-    return {variable: value for variable, value in pairs if variable not in evidence}
-
-
 def with_implied(
     model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None
 ) -> dict[int, int]:
-    """The evidence and what it implies; the evidence alone if a given start does otherwise."""
+    """The evidence and what it implies; the evidence alone if a given start does otherwise.
+
+    Nothing is implied where the evidence turns out to have probability zero: then every assignment breaks
+    something, and the search is to look for the fewest zeros.
+    """
     fixed = fixed_values(model, evidence, start)
     return {variable: int(fixed[variable]) for variable in np.flatnonzero(fixed >= 0).tolist()}
 
