@@ -32,8 +32,7 @@ from beacon.runner.stop import (
     stop_or_default,
 )
 from beacon.solver import solve
-from beacon.strategies.gls import GlsPlus
-from beacon.strategies.gls.kernel import GlsState
+from beacon.strategies.gls import GlsPlus, GlsState
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import new_search

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import FormatError
-from beacon.io.files import PART_BYTES, TextFile, parts_of, unix_lines
-from beacon.io.memory import NUMBER_BYTES, WORD_BYTES, Budget
+from beacon.io.files import NUMBER_BYTES, PART_BYTES, WORD_BYTES, Budget, TextFile, parts_of, unix_lines
 from beacon.model.factors import MAX_TABLE_ENTRIES
 from beacon.model.graphical_model import MAX_SCOPE, MAX_VALUES
 
