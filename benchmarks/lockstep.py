@@ -25,8 +25,7 @@ from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.search import Search
-from beacon.strategies.gls import GlsPlus
-from beacon.strategies.gls.kernel import GlsConstants, GlsState, leave_optimum
+from beacon.strategies.gls import GlsConstants, GlsPlus, GlsState, leave_optimum
 from beacon.strategies.greedy import MAX_IDLE_RESTARTS
 from beacon.strategies.strategy import Strategy
 

@@ -27,8 +27,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve
-from beacon.strategies.gls import GlsPlus
-from beacon.strategies.gls.kernel import GlsConstants, GlsState
+from beacon.strategies.gls import GlsConstants, GlsPlus, GlsState
 from beacon.strategies.greedy import Greedy, GreedyState, run_greedy
 from beacon.strategies.strategy import STRATEGIES, Strategy
 from beacon.strategies.tree.kernel import TreeConstants
@@ -48,7 +47,7 @@ from beacon.engine.incumbent import Limits
 from beacon.guided.guidance import Guidance, GuidanceConstants
 from beacon.guided.state import GuideState
 from beacon.model.flat import FlatModel
-from beacon.strategies.gls.kernel import GlsConstants, GlsState
+from beacon.strategies.gls import GlsConstants, GlsState
 from beacon.strategies.tree.kernel import TreeConstants
 from beacon.strategies.tree.state import TreeState
 from beacon.solver import solve

@@ -16,7 +16,7 @@ from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
 from beacon.runner.in_step import GuidedBatch
 from beacon.runner.stop import MaxSteps
-from beacon.solver import solve, solve_many
+from beacon.solver import default_strategy, guide_and_use, solve, solve_many
 from tests.guide.helpers import evidence_of, random_states, random_weights
 from tests.runner.test_in_step import CountingGuide
 
@@ -81,6 +81,17 @@ def test_a_tuned_guide_is_used_as_tuned(tmp_path: Path) -> None:
     expected = solve_many(GRID, QUERIES, guide=guide, use=use, strategy="greedy", stop=STOP)
     assert [r.assignment.tolist() for r in tuned] == [r.assignment.tolist() for r in expected]
     assert {r.method for r in tuned} == {"greedy"}
+
+
+def test_a_mapping_changes_the_tuned_use(tmp_path: Path) -> None:
+    folder = str(tmp_path / "grid.guide")
+    FastGuide(GRID, random_weights(GRID)).save(folder)
+    update_tuned(folder, {"use": GuideUse("random", 0.7, "all").to_dict(), "strategy": "greedy"})
+    guide, use = guide_and_use(GRID, folder, {"refresh": 20, "weight": 0.3}, None)
+    assert use == GuideUse("random", 0.3, "all", 20)
+    assert default_strategy(guide, use) == "greedy"
+    with pytest.raises(UsageError, match="no setting 'wait'; did you mean 'weight'"):
+        guide_and_use(GRID, folder, {"wait": 1}, None)
 
 
 def test_results_are_heard_of_as_they_come() -> None:

@@ -14,7 +14,7 @@ from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import NO_LIMIT, Search
-from beacon.strategies.gls.kernel import GlsState
+from beacon.strategies.gls import GlsState
 from beacon.strategies.strategy import Strategy
 from tests.reference import Naive
 

@@ -17,7 +17,6 @@ from beacon.exact.bound_value import sum_outward
 from beacon.exact.clusters import mini_buckets
 from beacon.exact.level import Level
 from beacon.exact.plan import plan
-from beacon.exact.repair import repaired
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
@@ -328,22 +327,3 @@ def test_a_bound_holds_for_assignments_of_the_model_itself() -> None:
     prospect = bound(unsolved(model, {}))
     prospect.run(passes=100)
     assert joint_table(model, {}).max() <= prospect.upper_bound
-
-
-@pytest.mark.parametrize("kind", ["zeros", "many zeros", "deterministic", "plain"])
-def test_a_repaired_assignment_is_possible_and_no_worse(kind: str) -> None:
-    rng = np.random.default_rng(0)
-    mended = 0
-    for model, evidence in small_queries(kind, 100, seed=9):
-        flat, fixed = flat_query(model, evidence)
-        wish = rng.integers(0, model.domain_sizes).astype(np.int32)
-        wish[list(evidence)] = list(evidence.values())
-        answer = repaired(flat, fixed, wish)
-        if answer is not None:
-            assert all(answer[i] == value for i, value in evidence.items())
-            assert model.log_score(answer) > -math.inf
-            assert model.log_score(answer) >= model.log_score(wish) - 1e-9
-            mended += model.log_score(wish) == -math.inf
-        elif model.log_score(wish) > -math.inf:
-            pytest.fail("a possible assignment needs no repair")
-    assert mended > 0 or kind == "plain"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.trivial import OracleGuide, UniformGuide
 from beacon.guided.guide import Guide, StateBatch, States
-from beacon.guided.guided_start import sampled_starts, starts_from_scores
+from beacon.guided.guided_start import starts_from_scores
 from beacon.guided.moves import Moves
 from tests.guide.helpers import MIXED, random_states, random_weights
 
@@ -62,23 +62,3 @@ def test_a_guide_of_the_evidence_names_every_value() -> None:
     for row, start in enumerate(starts):
         likely = [piece.argmax() for piece in np.split(scores[row], MOVES.starts[1:])]
         assert start.tolist() == np.where(STATES.observed[row], STATES.assignments[row], likely).tolist()
-
-
-def test_samples_follow_the_scores() -> None:
-    weights = [1.0, 3.0, 0.2, 0.0, 0.2, 0.7, 0.1, 0.2, 0.3, 0.4, 0.0, 0.0]
-    scores = np.tile(np.array(weights, dtype=np.float32), (4000, 1))
-    states = States(np.zeros((4000, 5), dtype=np.int64), np.zeros((4000, 5), dtype=np.bool_))
-    starts = sampled_starts(MOVES, scores, states, np.random.default_rng(0))
-    found = [np.bincount(starts[:, i], minlength=MIXED.domain_sizes[i]) / 4000 for i in range(5)]
-    expected = [[0.25, 0.75], [0.5, 0, 0.5], [1], [0.1, 0.2, 0.3, 0.4], [0.5, 0.5]]
-    for share, wanted in zip(found, expected, strict=True):
-        np.testing.assert_allclose(share, wanted, atol=0.03)
-    assert found[1][1] == 0  # what has no score is never drawn
-
-
-def test_samples_keep_the_evidence_and_do_not_depend_on_other_rows() -> None:
-    scores = UniformGuide(MIXED).score(STATES)
-    starts = sampled_starts(MOVES, scores, STATES, [np.random.default_rng(k) for k in range(30)])
-    assert np.array_equal(starts[STATES.observed], STATES.assignments[STATES.observed])
-    alone = States(STATES.assignments[7:8], STATES.observed[7:8])
-    assert np.array_equal(sampled_starts(MOVES, scores[7:8], alone, [np.random.default_rng(7)]), starts[7:8])

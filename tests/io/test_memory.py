@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beacon.errors import UsageError
-from beacon.io.memory import MARK_BYTES, TEXT_COPIES, WIDE_COPIES, WORD_BYTES, Budget, budget_bytes
+from beacon.io.files import MARK_BYTES, TEXT_COPIES, WIDE_COPIES, WORD_BYTES, Budget, budget_bytes
 
 
 def taken(*parts: bytes) -> int:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.reduce.propagate import implied_values, with_implied
+from beacon.reduce.propagate import with_implied
 from tests.engine.helpers import small_models, some_evidence
 from tests.reference import assignments, log_potential
 from tests.small_strategies import POTENTIALS
@@ -59,7 +59,8 @@ def feasible(model: GraphicalModel, evidence: dict[int, int]) -> list[list[int]]
 
 
 def implied(model: GraphicalModel, evidence: dict[int, int]) -> dict[int, int]:
-    return implied_values(compile_model(model), evidence)
+    fixed = with_implied(compile_model(model), evidence, None)
+    return {variable: value for variable, value in fixed.items() if variable not in evidence}
 
 
 @settings(max_examples=60, deadline=None)

@@ -21,17 +21,18 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
 from beacon.runner.stop import (
     DEFAULT_STOP,
+    MaxGap,
     MaxRuntime,
     MaxSteps,
     NoImprovement,
     Stop,
+    StopSettings,
     TargetScore,
     check_bounded,
     stop_or_default,
 )
 from beacon.solver import solve
-from beacon.strategies.gls import GlsPlus
-from beacon.strategies.gls.kernel import GlsState
+from beacon.strategies.gls import GlsPlus, GlsState
 from beacon.strategies.greedy import Greedy
 from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import new_search
@@ -168,6 +169,17 @@ def test_a_target_alone_is_not_bounded() -> None:
     assert (TargetScore(0.0) | MaxSteps(1)).is_bounded
     assert MaxRuntime(1.0).is_bounded
     assert NoImprovement(5).is_bounded
+
+
+def test_limits_by_name_make_a_stop() -> None:
+    assert StopSettings(steps=10, gap=0.5).stop == MaxSteps(10) | MaxGap(0.5)
+    assert StopSettings(idle_steps=7, seconds=2).stop == NoImprovement(7) | MaxRuntime(2)
+    assert StopSettings(target=-3.0).stop == DEFAULT_STOP | TargetScore(-3.0)
+    for wrong in ({"steps": -1}, {"seconds": math.nan}, {"idle_steps": 0}, {"gap": -0.1}):
+        with pytest.raises(UsageError, match=rf"{next(iter(wrong))} must be [01] or more; found"):
+            StopSettings(**wrong)
+    with pytest.raises(UsageError, match="a time of inf would never end"):
+        StopSettings(seconds=math.inf)
 
 
 def test_a_stop_that_never_ends_a_search_is_refused() -> None:

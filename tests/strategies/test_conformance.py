@@ -19,7 +19,7 @@ from beacon.runner.result import Result
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, NoImprovement, TargetScore
 from beacon.solver import solve, solve_many
-from beacon.strategies.gls.kernel import GlsState
+from beacon.strategies.gls import GlsState
 from beacon.strategies.strategy import Strategy
 from tests.engine.helpers import (
     check_against_naive,

@@ -197,3 +197,10 @@ def test_where_most_variables_lose_nothing_the_tables_give_the_weight() -> None:
     search = landscape_search(GraphicalModel.from_tables([2] * 5, pairs))
     advance(search)
     assert search.own.weight[0] == default_penalty_weight(search.model)
+
+
+def test_a_penalty_weight_is_given_to_what_has_penalties() -> None:
+    assert GlsPlus(smoothing=0.9).weighted(2.0) == GlsPlus(penalty_weight=2.0, smoothing=0.9)
+    assert Auto(exact=False).weighted(2.0) == Auto(arms=(GlsPlus(penalty_weight=2.0), Tree()), exact=False)
+    with pytest.raises(UsageError, match="a penalty weight belongs to auto or gls\\+, not to greedy"):
+        Greedy().weighted(2.0)

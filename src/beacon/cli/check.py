@@ -35,7 +35,7 @@ def check(
     Example:  beacon check alarm.bif - answer.MPE --evidence HR=HIGH
     """
     from beacon.formats import read_model, read_solution  # noqa: PLC0415
-    from beacon.model.evidence import check_solution  # noqa: PLC0415
+    from beacon.formats.solution import check_solution  # noqa: PLC0415
 
     model = read_model(model_file)
     files = [] if evidence_file == NO_FILE else [evidence_file]

@@ -62,7 +62,7 @@ def solve(
 
     options.check_guide_options(guide, start, asked)
     if method is not None:
-        make_strategy(method)  # a wrong name shall not wait for the model
+        make_strategy(method)  # a wrong name is found before the model is read
     model = read_model(model_file)
     begin = options.chosen_start(start, model)
     loaded, use = guide_and_use(model, guide, asked, begin)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from beacon.engine.max_tree import LOWEST, build_tree, level_starts
 from beacon.jit import inlined, kernel
 from beacon.model.flat import Fixed, FlatModel, finite_ranges, once_per_model
-from beacon.reduce.parts import label_parts
+from beacon.reduce.propagate import label_parts
 from beacon.rng import random_below, stream
 
 log = logging.getLogger("beacon.engine")

@@ -35,7 +35,7 @@ MAX_ROOM = 1 << 21  # entries; what takes more than these 16 MiB takes so long t
 MAX_MODEL = 1 << 17  # entries; with more, the kernels take so long that the long way costs little
 MAX_PART = 4096  # variables of a part; its graph takes 2 MiB
 MAX_STREAK = 4  # queries in a row that were left before most are left at once
-PROBE = 16  # one query in so many is tried all the same
+PROBE = 16  # one query of this many is tried all the same
 
 
 class Room(NamedTuple):

@@ -15,7 +15,7 @@ from beacon.rng import random_below
 KEPT, LARGEST, SUMMED, PLACES, WIDTH = 0, 1, 2, 3, 4  # columns of ``costs``
 NUM_COSTS = 5
 MAX_FAILURES = 3  # orders far over the cap before a part is given up
-NEAR = 16.0  # an order that needs so many times the cap may have a sibling that keeps it
+NEAR = 16.0  # an order that needs this many times the cap may have a sibling that keeps it
 TIE = 1e-9  # logs of table sizes that differ by less are equal
 
 

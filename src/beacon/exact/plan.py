@@ -49,11 +49,6 @@ class Plan:
         kept, places = chosen[:, KEPT].sum(), chosen[:, PLACES].sum()
         return int(kept), int(chosen[:, LARGEST].max(initial=0.0)), int(places)
 
-    def bytes_of(self, parts: NDArray[np.bool_]) -> int:
-        """Memory for the tables of some parts together."""
-        kept, largest, _ = self.needs(parts)
-        return BYTES_PER_ENTRY * (kept + largest)
-
     def affordable(self, max_entries: float = MAX_ENTRIES) -> NDArray[np.bool_]:
         """[parts] those that can be eliminated together within a cap on entries: the cheapest first."""
         ranking = np.argsort(self.entries, kind="stable")
@@ -98,7 +93,7 @@ def plan(
 
 
 def order_room(largest: int, variables: int) -> Room:
-    """Room to order parts of at most ``largest`` variables each, of so many in all."""
+    """Room to order parts of at most ``largest`` variables each, of this many in all."""
     return Room(
         fresh=new_graph(largest),
         graph=new_graph(largest),

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from beacon.errors import EvidenceError, FormatError, UsageError
-from beacon.io.files import base_suffix, read_text
-from beacon.io.memory import Budget
+from beacon.io.files import Budget, base_suffix, read_text
 from beacon.model.evidence import is_by_index, resolve_value, resolve_variable
 from beacon.model.graphical_model import GraphicalModel
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import FormatError
 from beacon.formats.tokens import ModelBudget, shortened
-from beacon.io.memory import WORD_BYTES
+from beacon.io.files import WORD_BYTES
 
 # A quoted text; an unfinished one runs to the end of the file, so that cutting stays linear.
 QUOTED = r'"(?:[^"\\]|\\.)*+"?'

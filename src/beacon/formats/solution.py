@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,3 +61,22 @@ def _check_values(tokens: Tokens, values: NDArray[np.int64], model: GraphicalMod
             f"expected a value of variable {variable} in 0..{most}, found {values[variable]}",
             tokens.position - len(values) + variable,
         )
+
+
+def check_solution(
+    model: GraphicalModel, evidence: Mapping[int, int], assignment: NDArray[np.int64]
+) -> dict[str, Any]:
+    """Does an assignment keep the evidence, and what is its score? What ``beacon check --json`` prints."""
+    violations = [
+        {"variable": model.names[i], "observed": model.labels[i][v], "found": model.labels[i][assignment[i]]}
+        for i, v in evidence.items()
+        if assignment[i] != v
+    ]
+    log_score = model.log_score(assignment)
+    return {
+        "evidence_kept": not violations,
+        "observed": len(evidence),
+        "violations": violations,
+        "log_score": log_score if math.isfinite(log_score) else None,
+        "zero_factors": model.num_zero_factors(assignment),
+    }

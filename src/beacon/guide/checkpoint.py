@@ -23,6 +23,7 @@ from beacon import __version__, plugins
 from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError, first_line
 from beacon.io.files import (
     TEMPORARY,
+    Budget,
     check_named,
     check_parent,
     new_temporary,
@@ -31,7 +32,6 @@ from beacon.io.files import (
     reason,
     write_text,
 )
-from beacon.io.memory import Budget
 from beacon.io.structure import misfit
 from beacon.plugins import installed_names, load_installed
 

@@ -23,7 +23,7 @@ class Guidance:
     """The rule of guided selection; see docs/guidance.md.
 
     >>> import beacon
-    >>> beacon.Guidance(weight=0.5, candidates="all").stall  # restarts after so many steps per free variable
+    >>> beacon.Guidance(weight=0.5, candidates="all").stall  # steps per free variable before a restart
     1.0
     """
 
@@ -32,7 +32,7 @@ class Guidance:
     candidates: Candidates = "improving"
     """Choose among all moves, or only among those that gain."""
     stall: float = 1.0
-    """With all moves as candidates: restart after so many steps per free variable without a new best;
+    """With all moves as candidates: restart after this many steps per free variable without a new best;
     0: never."""
     restart_from: RestartFrom = "random"
     """Restart at a uniformly random assignment, or at one drawn from the guide's scores."""
@@ -71,7 +71,7 @@ class GuidanceConstants(NamedTuple):
     improving_only: bool
     """Choose only among moves that gain?"""
     stall: float
-    """Restart after so many steps per free variable without a new best; 0: never."""
+    """Restart after this many steps per free variable without a new best; 0: never."""
     restart_from_guide: bool
     """Draw restarts from the scores, or uniformly?"""
     fallback: bool
@@ -118,7 +118,7 @@ class GuideUse:
     restart_from: RestartFrom = "random"
     """Restart at a random assignment, or at one drawn from the guide's scores."""
     stall: float = 1.0
-    """With all moves as candidates: restart after so many steps per free variable without a new best."""
+    """With all moves as candidates: restart after this many steps per free variable without a new best."""
     fallback: bool = True
     """Search without the guide for a while where it leads nowhere; every other restart is without it."""
 

@@ -21,7 +21,7 @@ from beacon.guided.state import GuideState, build_guide, follow_flip, follow_pen
 from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
-from beacon.strategies.gls.kernel import (
+from beacon.strategies.gls import (
     GlsConstants,
     GlsState,
     clear_penalties,

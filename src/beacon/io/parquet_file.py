@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beacon.errors import BeaconError, FormatError, first_line
-from beacon.io.files import parse_json, write_bytes
-from beacon.io.memory import Budget
+from beacon.io.files import Budget, parse_json, write_bytes
 
 CELL_BYTES = 4  # a variable of a query: its value, whether it is observed, and copies while they are made
 NUMBERS = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")  # as the format calls them

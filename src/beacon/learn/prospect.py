@@ -99,7 +99,7 @@ class Prospect:
 
 
 def prospect_of(model: GraphicalModel, queries: int) -> Prospect | None:
-    """Of training on so many queries, measured in a second or two; None if there is nothing to decide."""
+    """What training on this many queries promises, measured in a second or two; None: nothing to decide."""
     num_moves = int(model.domain_sizes[model.domain_sizes > 1].sum())
     if num_moves == 0:
         return None

@@ -330,22 +330,3 @@ def _is_variable(text: str, model: GraphicalModel) -> bool:
     if text in model.name_to_variable:
         return True
     return text.isascii() and text.isdigit() and len(text) <= 18 and int(text) < model.num_variables
-
-
-def check_solution(
-    model: GraphicalModel, evidence: Mapping[int, int], assignment: NDArray[np.int64]
-) -> dict[str, Any]:
-    """Does an assignment keep the evidence, and what is its score? What ``beacon check --json`` prints."""
-    violations = [
-        {"variable": model.names[i], "observed": model.labels[i][v], "found": model.labels[i][assignment[i]]}
-        for i, v in evidence.items()
-        if assignment[i] != v
-    ]
-    log_score = model.log_score(assignment)
-    return {
-        "evidence_kept": not violations,
-        "observed": len(evidence),
-        "violations": violations,
-        "log_score": log_score if math.isfinite(log_score) else None,
-        "zero_factors": model.num_zero_factors(assignment),
-    }

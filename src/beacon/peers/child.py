@@ -46,7 +46,7 @@ def run_child(
     finish: signal.Signals | None = None,
     cancelled: threading.Event | None = None,
 ) -> ChildRun:
-    """Run a command in ``folder`` for at most so many seconds of wall-clock time.
+    """Run a command in ``folder`` for at most this many seconds of wall-clock time.
 
     Its output goes to a file, so that what a killed child has printed is not lost, and its helpers are
     killed with it. A child that understands the signal ``finish`` is first asked, and given a moment, to come

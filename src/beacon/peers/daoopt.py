@@ -48,7 +48,7 @@ class Daoopt:
             raise UsageError("daoopt's --rotate can report a false optimum; leave it out")
 
     def solve(self, model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> PeerAnswer:
-        """Its best assignment within so many seconds of wall-clock time, proved optimal or not."""
+        """Its best assignment within this many seconds of wall-clock time, proved optimal or not."""
         began = perf_counter()
         conditioned, free = model.condition(evidence)
         values = np.zeros(model.num_variables, dtype=np.int64)

@@ -36,7 +36,7 @@ class Peer(Protocol):
     name: ClassVar[str]
 
     def solve(self, model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> PeerAnswer:
-        """Answer one query within so many seconds of wall-clock time."""
+        """Answer one query within this many seconds of wall-clock time."""
 
 
 def find_peer(name: str, program: str | None = None) -> Peer:

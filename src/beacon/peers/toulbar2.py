@@ -45,7 +45,7 @@ class Toulbar2:
             raise MissingDependencyError("pytoulbar2", "the peer toulbar2", "peers")
 
     def solve(self, model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> PeerAnswer:
-        """Its best assignment within so many seconds of wall-clock time, proved optimal or not."""
+        """Its best assignment within this many seconds of wall-clock time, proved optimal or not."""
         began = perf_counter()
         single = {i: 0 for i in range(model.num_variables) if model.domain_sizes[i] == 1}
         fixed = {**single, **evidence}

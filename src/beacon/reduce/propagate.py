@@ -6,6 +6,10 @@ query before the search begins.
 
 What follows without any evidence is found once for a model; a query then looks only at the factors that its
 evidence reaches.
+
+What is left falls into independent parts: free variables that the factors, all else fixed, do not join. Each
+part has a best assignment of its own, and the best of all parts together is the best of the query; a search
+that waited for all parts to be at their best at once would rarely see it.
 """
 
 from __future__ import annotations
@@ -35,21 +39,14 @@ class Zeros(NamedTuple):
     """Can evidence imply anything? Not without zeros, nor where every assignment has probability zero."""
 
 
-def implied_values(model: FlatModel, evidence: Mapping[int, int]) -> dict[int, int]:
-    """Values of unobserved variables that follow from the evidence and the zeros of the tables.
-
-    Empty where nothing follows, and where the evidence turns out to have probability zero: then every
-    assignment breaks something, and the search is to look for the fewest zeros.
-    """
-    fixed = fixed_values(model, evidence, None)
-    pairs = ((variable, int(fixed[variable])) for variable in np.flatnonzero(fixed >= 0).tolist())
-    return {variable: value for variable, value in pairs if variable not in evidence}
-
-
 def with_implied(
     model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None
 ) -> dict[int, int]:
-    """The evidence and what it implies; the evidence alone if a given start does otherwise."""
+    """The evidence and what it implies; the evidence alone if a given start does otherwise.
+
+    Nothing is implied where the evidence turns out to have probability zero: then every assignment breaks
+    something, and the search is to look for the fewest zeros.
+    """
     fixed = fixed_values(model, evidence, start)
     return {variable: int(fixed[variable]) for variable in np.flatnonzero(fixed >= 0).tolist()}
 
@@ -273,3 +270,50 @@ def fix_implied(
         if fixed[variable] < 0 and model.domain_sizes[variable] > 1:
             fixed[variable] = _only_value(model, possible, variable)
     return True
+
+
+@inlined
+def _reach(
+    variable: int,
+    part: int,
+    is_free: NDArray[np.bool_],
+    part_of: NDArray[np.int32],
+    queue: NDArray[np.int32],
+    tail: int,
+) -> int:
+    """Put a variable into a part if it is free and in none yet; return the queue's new end."""
+    if is_free[variable] and part_of[variable] < 0:
+        part_of[variable] = part
+        queue[tail] = variable
+        tail += 1
+    return tail
+
+
+@kernel
+def label_parts(
+    model: FlatModel,
+    is_free: NDArray[np.bool_],
+    part_of: NDArray[np.int32],
+    queue: NDArray[np.int32],
+    firsts: NDArray[np.int32],
+) -> int:
+    """Write the part of each free variable into ``part_of``, -1 for the others; return the number of parts.
+
+    ``firsts`` gets the number of variables in earlier parts, for each part. Cost: the free variables'
+    neighbours.
+    """
+    num_parts, num_before = 0, 0
+    for variable in range(len(part_of)):
+        part_of[variable] = -1
+    for seed in range(len(is_free)):
+        head, tail = 0, _reach(seed, num_parts, is_free, part_of, queue, 0)
+        while head < tail:
+            variable = queue[head]
+            head += 1
+            for k in range(model.neighbour_starts[variable], model.neighbour_starts[variable + 1]):
+                tail = _reach(model.neighbours[k], num_parts, is_free, part_of, queue, tail)
+        if tail > 0:
+            firsts[num_parts] = num_before
+            num_before += tail
+            num_parts += 1
+    return num_parts

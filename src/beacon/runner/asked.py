@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a result shall have besides its assignment. It checks itself."""
+    """What is asked of a result besides its assignment. It checks itself."""
 
     alternatives: int | None = None
     """The number of best assignments, the answer included."""

@@ -309,7 +309,7 @@ class _Job(Generic[T]):
             return None
 
     def _stops_in_time(self, num_left: int, charged: float) -> Sequence[Stop]:
-        """When the next query stops: its limit, or its share of the time that so many queries have left.
+        """When the next query stops: its limit, or its share of the time that this many queries have left.
 
         ``charged`` is what it is charged before it begins. Half of the limit is its in any case.
         """
@@ -430,7 +430,7 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
 
 
 def _beside(known: Known, stops: Sequence[Stop], seconds: float) -> Beside:
-    """The bound of a query that was begun so many seconds ago."""
+    """The bound of a query that was begun this many seconds ago."""
     from beacon.runner.beside import Beside  # noqa: PLC0415
     from beacon.runner.known import Effort  # noqa: PLC0415
 

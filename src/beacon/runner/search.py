@@ -53,7 +53,7 @@ class Trace:
     """The upper bounds, each lower than the one before."""
 
     def bound_after(self, seconds: ArrayLike) -> NDArray[np.float64]:
-        """The upper bound known after so many seconds; infinite before the first."""
+        """The upper bound known after this many seconds; infinite before the first."""
         num_known = np.searchsorted(self.bound_seconds, np.asarray(seconds), side="right")
         bounds: NDArray[np.float64] = np.append(np.inf, self.bounds)[num_known]
         return bounds
@@ -78,11 +78,11 @@ class Trace:
         return replace(self, seconds=np.maximum(self.seconds, seconds))
 
     def best_at(self, steps: ArrayLike) -> NDArray[np.float64]:
-        """The best floored score known after so many steps, exactly; before the first, the start's."""
+        """The best floored score known after this many steps, exactly; before the first, the start's."""
         return self._best(np.searchsorted(self.steps, np.asarray(steps), side="right"))
 
     def best_after(self, seconds: ArrayLike) -> NDArray[np.float64]:
-        """The best floored score known after so many seconds (times are exact to a few milliseconds)."""
+        """The best floored score known after this many seconds (times are exact to a few milliseconds)."""
         return self._best(np.searchsorted(self.seconds, np.asarray(seconds), side="right"))
 
     def _best(self, num_known: ArrayLike) -> NDArray[np.float64]:

@@ -72,7 +72,7 @@ def check_bounded(stop: Stop) -> None:
 
 
 def MaxSteps(steps: int) -> Stop:  # noqa: N802 - reads as the name of a criterion
-    """Stop after so many steps (flips).
+    """Stop after this many steps (flips).
 
     >>> import beacon
     >>> (beacon.MaxSteps(1000) | beacon.MaxRuntime(2.0)).steps  # whichever comes first
@@ -82,7 +82,7 @@ def MaxSteps(steps: int) -> Stop:  # noqa: N802 - reads as the name of a criteri
 
 
 def MaxRuntime(seconds: float) -> Stop:  # noqa: N802
-    """Stop after so many seconds of wall-clock time, counted from the call; loading kernels is left out.
+    """Stop after this many seconds of wall-clock time, counted from the call; loading kernels is left out.
 
     >>> import beacon
     >>> beacon.MaxRuntime(0.5).seconds
@@ -92,7 +92,7 @@ def MaxRuntime(seconds: float) -> Stop:  # noqa: N802
 
 
 def NoImprovement(steps: int) -> Stop:  # noqa: N802
-    """Stop when so many steps in a row have found nothing better.
+    """Stop when this many steps in a row have found nothing better.
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid

@@ -29,13 +29,15 @@ _ONE_AT_A_TIME = threading.Lock()
 def warm_up(strategy: Strategy) -> None:
     """Make sure that a strategy's kernels are ready. Takes a moment once, and longer if never compiled."""
     _warm_up_rescoring()
-    for arm in getattr(strategy, "arms", ()):
+    arms = getattr(strategy, "arms", ())
+    for arm in arms:
         warm_up(arm)
     if type(strategy) not in _READY:
         search = _small_search(strategy)
         search.run(MaxSteps(50))
         search.best_assignment  # noqa: B018 - loads its kernel
-        note_all_changed(search.core)  # a mix calls it when one arm takes over from another
+        if arms:
+            note_all_changed(search.core)  # called when one arm takes over from another
         _READY.add(type(strategy))
 
 

@@ -12,8 +12,7 @@ from beacon.engine.incumbent import STALLED, Limits
 from beacon.errors import UsageError, check_count, check_is_number, shown
 from beacon.model.flat import FlatModel
 from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
-from beacon.strategies.gls import GlsPlus
-from beacon.strategies.gls.kernel import GlsState
+from beacon.strategies.gls import GlsPlus, GlsState
 from beacon.strategies.strategy import Strategy
 from beacon.strategies.tree import Tree
 
