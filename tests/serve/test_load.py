@@ -13,6 +13,7 @@ from benchmarks.serve_killer import kill
 
 from beacon.serve.models import ServedModel
 from beacon.serve.settings import ServeSettings
+from beacon.serve.workers import MOST_TRIES
 from tests.serve.helpers import Running, running, until
 
 LONG = 5.0  # seconds of a search that is ended early, if all is well
@@ -143,7 +144,7 @@ def test_work_that_ends_its_workers_is_given_up(narrow: Running, monkeypatch: py
     assert broken.headers["X-Content-Type-Options"] == "nosniff"
     monkeypatch.undo()
     assert narrow.ask().status_code == 200
-    assert narrow.service.workers.num_lost == 2
+    assert narrow.service.workers.num_lost == MOST_TRIES
 
 
 def test_what_was_begun_is_finished_before_the_end(models: dict[str, ServedModel]) -> None:

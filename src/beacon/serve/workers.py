@@ -14,8 +14,8 @@ from typing import Any
 from beacon.errors import BeaconError
 from beacon.runner.pool import Cancelled, num_threads
 
-MOST_TRIES = 2  # work that has ended two workers is not given to a third
-RESERVE_SHARE, MOST_RESERVE = 0.1, 0.1  # of the time, and seconds: for the answer to be written and sent
+MOST_TRIES = 4  # work that has ended so many workers is not given to another
+RESERVE_SHARE, MOST_RESERVE = 0.15, 0.2  # of the time, and seconds: for the answer to be written and sent
 MEMORY = 0.9  # share of the old mean in the mean time that work takes
 TOO_LATE = "the time was up before a worker was free"
 logger = logging.getLogger(__name__)
