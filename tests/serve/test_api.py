@@ -11,6 +11,7 @@ import pytest
 import beacon
 from beacon import __version__
 from beacon.formats import write_model
+from beacon.formats.costs import CostKind
 from beacon.guide.fast_guide import FastGuide
 from beacon.serve.app import ENDPOINTS
 from beacon.serve.ask import Ask
