@@ -207,6 +207,16 @@ class Evaluation:
         proved = {record.query for record in self.records if record.network == network and record.proved}
         return np.array([float(query in proved) for query in self.queries(network)])
 
+    def bound_gaps(self, network: str) -> Floats:
+        """[queries] how far the best score may be below the optimum at most, in percent; inf: not known."""
+        bounds = {query: np.inf for query in self.queries(network)}
+        for record in self.records:
+            if record.network == network and record.upper_bound is not None:
+                bounds[record.query] = min(bounds[record.query], record.upper_bound)
+        best = self.best(network)
+        above = np.maximum(np.array(list(bounds.values())) - best, 0.0)
+        return np.where(self.is_proved(network) > 0, 0.0, 100 * above / np.maximum(np.abs(best), 1e-9))
+
     def times_to_target(self, network: str, method: str, percent: float, kind: Kind) -> Floats:
         """[seeds, queries] steps or seconds until within ``percent`` of the best known; inf: never."""
         targets = dict(zip(self.queries(network), self.best(network).tolist(), strict=True))

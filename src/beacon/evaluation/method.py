@@ -85,6 +85,8 @@ class Run:
     stop: str
     proved: bool
     """Is the assignment proved optimal?"""
+    upper_bound: float | None = None
+    """Proved not to be below the optimum; None: nothing is known."""
 
 
 class Method(Protocol):

@@ -130,6 +130,7 @@ def _run_of(outcome: Outcome) -> Run:
         seconds=outcome.seconds - outcome.setup_seconds,
         stop=outcome.stop,
         proved=outcome.proof is not None,
+        upper_bound=outcome.upper_bound,
     )
 
 
@@ -178,4 +179,5 @@ def _run_of_answer(network: Network, answer: PeerAnswer, limit: float) -> Run:
         seconds=answer.seconds,
         stop="optimal" if answer.proved_optimal else "seconds",
         proved=answer.proved_optimal,
+        upper_bound=score if answer.proved_optimal and not zeros else None,
     )

@@ -42,6 +42,8 @@ class Record:
     """The best at the end, recomputed from the model."""
     zeros: int
     proved: bool
+    upper_bound: float | None
+    """Proved not to be below the optimum of the query."""
     stop: str
     step_budgets: list[int]
     """Empty for methods without steps; so are the scores."""
@@ -102,6 +104,7 @@ def make_record(
         score=score,
         zeros=zeros,
         proved=run.proved,
+        upper_bound=run.upper_bound,
         stop=run.stop,
         step_budgets=list(step_budgets),
         step_scores=known_at(run.trace.steps, run.trace.scores, step_budgets, -np.inf).tolist(),
