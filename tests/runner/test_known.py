@@ -330,7 +330,7 @@ def test_a_bound_that_does_not_move_has_a_small_share(monkeypatch: pytest.Monkey
     found = Beside(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
     bound = Bound(found.known.solved)
     found.score = 0.0
-    for gap, share in [(100.0, 0.05), (99.0, 0.02), (20.0, 0.04), (4.0, 0.08), (2.4, 0.08), (2.4, 0.02)]:
+    for gap, share in [(100.0, 0.05), (99.0, 0.02), (20.0, 0.16), (4.0, 0.5), (2.4, 0.5), (2.4, 0.02)]:
         bound.upper_bound = gap
         if gap < 100.0:
             found._share_anew(bound)

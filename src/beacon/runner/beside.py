@@ -138,7 +138,7 @@ class Beside:
         gap = bound.upper_bound - self.score
         closed = 1 - gap / self._gap if 0 < self._gap < math.inf else 0.0
         self._gap, self._num_stalls = gap, bound.num_stalls
-        self._share = min(max(self._share * closed / KEEPS_SHARE, MIN_SHARE), MAX_SHARE)
+        self._share = min(max(self._share * (closed / KEEPS_SHARE) ** 3, MIN_SHARE), MAX_SHARE)
 
     def _hear(self, search: Search) -> None:
         """Take over what the search has found."""

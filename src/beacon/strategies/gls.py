@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import CoreState, rebuild
+from beacon.engine.core import CoreState, rebuild, tops_of
 from beacon.engine.flip import Utilities, climb, utility
 from beacon.engine.incumbent import (
     EPSILON,
@@ -339,14 +339,11 @@ def default_penalty_weight(model: FlatModel) -> float:
     Where a tenth of the tables or more have zeros, these hard constraints set the scale. The figures are in
     research/gls-settings.md.
     """
-    sizes = np.diff(model.table_starts)
-    starts = model.table_starts[:-1][sizes > 1]
-    if not len(starts):
+    has_choice = np.diff(model.table_starts) > 1
+    if not has_choice.any():
         return 1.0  # no table distinguishes anything: any weight will do
-    bounds = np.column_stack([starts, starts + sizes[sizes > 1]]).ravel()
-    padded = np.append(model.log_table, 0.0)  # reduceat wants every bound inside the array
-    lowest, highest = np.minimum.reduceat(padded, bounds)[::2], np.maximum.reduceat(padded, bounds)[::2]
-    ranges, is_hard = highest - lowest, lowest == model.log_zero
+    lowest = np.minimum.reduceat(model.log_table, model.table_starts[:-1])[has_choice]
+    ranges, is_hard = tops_of(model)[has_choice] - lowest, lowest == model.log_zero
     typical_range = float(np.sqrt(np.mean(ranges[is_hard] ** 2 if is_hard.mean() >= 0.1 else ranges**2)))
     num_choices = int(np.count_nonzero(model.domain_sizes > 1))
     factors_per_variable = len(model.scopes) / max(1, num_choices)
