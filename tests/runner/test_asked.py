@@ -94,20 +94,22 @@ def test_searched_alternatives_keep_to_a_time_limit() -> None:
     assert len(result.alternatives) == 4
 
 
-@pytest.mark.parametrize("distance", [1, 5])
+@pytest.mark.parametrize("distance", [1, 16])
 def test_parts_that_elimination_solves_have_their_best_alternatives(distance: int) -> None:
-    """A chain whose second best needs every variable to change, beside a grid that is too wide."""
-    width, count = 30, GRID.num_variables
-    chain = [((count + i, count + i + 1), [0.0, -40.0, -40.0, 0.0]) for i in range(width - 1)]
-    chain += [((count + i,), [0.0, -0.001]) for i in range(width)]
-    tables = [*((factor.scope, factor.log_table) for factor in GRID.factors), *chain]
-    model = beacon.GraphicalModel.from_tables([2] * (count + width), tables)
-    asked = {"alternatives": 2, "distance": distance, "seed": 4}
-    result = beacon.solve(model, stop=beacon.MaxSteps(2000), **asked)
-    assert result.proof is None
+    """Beside a grid that is too wide, a table with two needles in a haystack that no search would find."""
+    needles, count = np.full([2] * 16, -50.0), GRID.num_variables
+    needles[(0,) * 16], needles[(1,) * 16] = 0.0, -1e-6
+    tables = [(factor.scope, [0.0, -0.1, -0.1, 0.0]) for factor in GRID.factors if len(factor.scope) == 2]
+    tables += [((i,), [0.0, -3.0]) for i in range(count)]
+    model = beacon.GraphicalModel.from_tables(
+        [2] * (count + 16), [*tables, (tuple(range(count, count + 16)), needles)]
+    )
+    result = beacon.solve(model, stop=beacon.MaxSteps(5000), alternatives=2, distance=distance)
+    assert result.proof == "bound"
     assert result.alternatives is not None
     assert not result.alternatives.exact
-    assert result.alternatives[1].loss <= 0.001 * width + 1e-9
+    assert result.alternatives[1].loss == pytest.approx(1e-6)
+    assert len(result.alternatives[1].changes) == 16
 
 
 def test_distant_alternatives_by_rank_where_counting_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
