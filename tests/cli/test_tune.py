@@ -143,7 +143,7 @@ def test_times_may_be_compared_too(files: Files) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--seconds", "1", "--steps", "5"], "tuning compares at --seconds or at --steps; give one of the"),
+        (["--seconds", "1", "--steps", "5"], "tuning compares at seconds or at steps; give one of the two"),
         (["--seconds", "soon"], "--seconds must be numbers with commas between them; found 'soon'"),
         (["--steps", "2.5"], "--steps must be whole numbers with commas between them; found '2.5'"),
         (["--steps", "10,0"], "tuning compares at positive numbers of seconds or steps; found 0"),

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from beacon.cli.options import ANSWER, GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, flags, option
 from beacon.errors import UsageError
 from beacon.guided.guidance import GuideUse
+from beacon.io.files import base_suffix
 from beacon.runner.stop import KINDS, StopSettings
 
 if TYPE_CHECKING:
+    from beacon.formats.costs import CostKind
     from beacon.model.graphical_model import GraphicalModel
     from beacon.runner.show import Show as Shown
     from beacon.solver import GuidedStart
 
+COSTS = (".wcsp", ".cfn")
 OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
 guide_options = flags(
     "asked",
@@ -186,6 +189,15 @@ def chosen_show(show: str | None, model: GraphicalModel, num_queries: int) -> Sh
     from beacon.runner.show import Show as Shown  # noqa: PLC0415 - few ask
 
     return Shown.of(show, model, num_queries)
+
+
+def costs_of(model_file: str) -> CostKind | None:
+    """What the numbers of a model's file are, if these are costs."""
+    if base_suffix(model_file) not in COSTS:
+        return None
+    from beacon.formats.costs import cost_kind  # noqa: PLC0415 - few files have costs
+
+    return cost_kind(model_file)
 
 
 def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str, Any]) -> None:

@@ -55,7 +55,6 @@ def solve(
     """
     from beacon.cli import answer  # noqa: PLC0415  (numba is slow to import)
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.formats.costs import cost_kind  # noqa: PLC0415
     from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
     from beacon.solver import default_strategy, guide_and_use, solve_many  # noqa: PLC0415
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
@@ -74,7 +73,7 @@ def solve(
     output = answer.Output(
         answer.place_of(out, len(queries), keys, [model_file, *(evid or []), *(table or []), start, guide]),
         *(json, trace, show_all, quiet),
-        costs=cost_kind(model_file),
+        costs=options.costs_of(model_file),
         show=options.chosen_show(show, model, len(queries)),
         asked={"alternatives": alternatives, "distance": distance, "margins": margins, "suppose": supposed},
     )

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 @flags(
-    "given",
-    TuneSettings,
-    None,
-    *("--seconds S,S,…", "--steps N,N,…"),
+    *("given", TuneSettings, None, "--seconds S,S,…", "--steps N,N,…"),
     queries="--limit --queries N",
     unset="{}",
     check=False,
@@ -51,11 +48,7 @@ def tune(
     from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
 
-    if {"seconds", "steps"} <= set(given):
-        raise UsageError("tuning compares at --seconds or at --steps; give one of the two")
-    if "steps" in given:
-        given["seconds"] = ()  # in place of the default times
-    settings = TuneSettings(**given)
+    settings = TuneSettings.of(given)
     if (guide_folder is None) == (out is None):
         raise UsageError("tuning needs a guide, or --out PROFILE to make a profile; give one of the two")
     if out is not None:

@@ -6,7 +6,7 @@ Validation queries decide, in a few short rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,11 @@ class TuneSettings:
                 raise UsageError(f"tuning compares at positive numbers of seconds or steps; found {mark:g}")
         if self.queries < 1:
             raise UsageError(f"tuning needs at least 1 query; found {self.queries}")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> TuneSettings:
+        """From what was given by name; steps take the place of the default times."""
+        return cls(**({"seconds": ()} if given.get("steps") else {}) | dict(given))
 
     def marks_of(self, trace: Trace) -> NDArray[np.float64]:
         """The best score at each mark."""

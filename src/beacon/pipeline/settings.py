@@ -159,10 +159,8 @@ def make_settings(sections: Sections) -> RunSettings:
         "evaluate": _without(EvaluateSettings, "split", "count"),
     }
     values = {name: _checked(name, sections, known[name]) for name in SECTIONS}
-    queries, tune = values["queries"], values["tune"]
+    queries = values["queries"]
     gibbs = {key: queries.pop(key) for key in list(queries) if key in settings_of(GibbsSettings)}
-    if tune.get("steps"):
-        tune.setdefault("seconds", ())  # given steps take the place of the default times
     values["train"].pop("preset", None)
     trained = load_preset(preset)
     return RunSettings(
@@ -171,7 +169,7 @@ def make_settings(sections: Sections) -> RunSettings:
         collect=CollectSettings(teacher=TeacherSettings(**values["teacher"]), **values["collect"]),
         preset=preset,
         train=_changed(trained, values["train"]),
-        tune=TuneSettings(**tune),
+        tune=TuneSettings.of(values["tune"]),
         evaluate=replace(DEFAULT_EVALUATION, **values["evaluate"]),
     )
 
