@@ -3,7 +3,7 @@
 python benchmarks/serve_load.py --data DATA [--only throughput overload kill] [--soak MINUTES] [-o FILE]
 
 The server is a process of its own on a free local port; 32 connections ask it from this one, each again as
-soon as it has its answer. What is measured before is kept in the results file.
+soon as it has its answer. Each run is added to the results file; none replaces another.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -33,6 +34,7 @@ from beacon.model.families import demo_model
 from beacon.model.families.diagnosis import findings_of
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.sampling import sample_assignments
+from beacon.serve.workers import MOST_RESERVE, MOST_TRIES
 
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "serve.json"
 CONNECTIONS, SECONDS = 32, 10.0
@@ -259,17 +261,24 @@ def main() -> None:
     parser.add_argument("--soak", type=float, metavar="MINUTES", help="soak, too")
     parser.add_argument("-o", "--out", type=Path, default=RESULTS)
     chosen = parser.parse_args()
-    made = json.loads(chosen.out.read_text(encoding="utf-8")) if chosen.out.exists() else {}
+    runs = json.loads(chosen.out.read_text(encoding="utf-8")) if chosen.out.exists() else []
+    parts: dict[str, Callable[[Work], Any]]
     parts = {"throughput": throughput, "overload": overload, "kill": kill}
+    if chosen.soak:
+        parts["soak"] = partial(soak, minutes=chosen.soak)
+    run: dict[str, Any] = {
+        "began": datetime.now(UTC).isoformat(timespec="minutes"),
+        "settings": {"tries": MOST_TRIES, "reserve_seconds": MOST_RESERVE},
+        "load_average": [round(os.getloadavg()[0], 1)],
+        "machine": machine(),
+    }
     with tempfile.TemporaryDirectory() as folder:
         work = prepared(chosen.data, Path(folder), chosen.seed)
-        for name in chosen.only:
-            made[name] = parts[name](work)
-            print(name, made[name], flush=True)
-        if chosen.soak:
-            made["soak"] = soak(work, chosen.soak)
-    made |= {"machine": machine(), "connections": CONNECTIONS, "date": datetime.now(UTC).date().isoformat()}
-    chosen.out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        for name in [*chosen.only, *(["soak"] if chosen.soak else [])]:
+            run[name] = parts[name](work)
+            run["load_average"].append(round(os.getloadavg()[0], 1))
+            print(name, run[name], flush=True)
+            chosen.out.write_text(json.dumps([*runs, run], indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
