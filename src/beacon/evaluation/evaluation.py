@@ -209,7 +209,7 @@ class Evaluation:
 
     def bound_gaps(self, network: str) -> Floats:
         """[queries] how far the best score may be below the optimum at most, in percent; inf: not known."""
-        bounds = {query: np.inf for query in self.queries(network)}
+        bounds = dict.fromkeys(self.queries(network), np.inf)
         for record in self.records:
             if record.network == network and record.upper_bound is not None:
                 bounds[record.query] = min(bounds[record.query], record.upper_bound)

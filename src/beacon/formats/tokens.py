@@ -325,9 +325,10 @@ class Words:
         import pyarrow as pa  # noqa: PLC0415 - small files do without
 
         try:
-            numbers: NDArray[Any] = self._cut.cast(kind).to_numpy(zero_copy_only=False)
+            found = self._cut.cast(kind, memory_pool=pa.system_memory_pool())  # Arrow's own would keep much
         except pa.ArrowInvalid:
             return None
+        numbers: NDArray[Any] = found.to_numpy(zero_copy_only=False)
         return numbers
 
     @cached_property

@@ -212,8 +212,8 @@ def _share_best(core: CoreState, arm: Arm, steps_elsewhere: int) -> None:
     )
     if not is_better.any():
         return
-    taken = is_better[core.part_of] & core.is_free
-    core.best[taken] = arm.core.best[taken]
+    # Of fixed variables, which have no part, both have the same values.
+    np.copyto(core.best, arm.core.best, where=True if is_better.all() else is_better[core.part_of])
     for name in ("best_score", "best_zeros"):
         whole[name][is_better] = mine[name][is_better]
     counters["best_step"] = its["best_step" if arm.is_joined else "steps"] + steps_elsewhere
