@@ -145,12 +145,6 @@ def test_the_clinic_reads_as_a_diagnosis_on_a_phone(browser: Any, served: Runnin
     titles = page.locator("#explanation .group > h3 > :first-child")
     assert titles.all_text_contents() == ["diseases", "findings"]
     expect(page.locator(".headline")).not_to_be_empty()
-    page.select_option("[data-key=seconds]", "20")  # time for a proof on a busy machine, too
-    expect(page.locator(".badge")).to_have_text("Proved optimal", timeout=40_000)
-    expect(page.locator("#busy")).to_be_hidden(timeout=60_000)
-    assert page.locator('.group .times:text-matches("\\d×|tie")').count() > 3, (
-        "searches have told the margins"
-    )
     sizes = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert sizes[0] <= sizes[1], "nothing sticks out"
     color = page.evaluate("getComputedStyle(document.body).backgroundColor")
