@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from beacon.cli.app import VERBS
-from tests.cli.helpers import run
+from tests.cli.helpers import run, section_on
 from tests.conftest import ROOT
 
 DOCUMENTS = [
@@ -28,6 +29,7 @@ RUNNABLE = [ROOT / "README.md", *TUTORIALS, *HOW_TOS]
 SETS_UP = re.compile(r"^(make|pip|git) ")  # commands that make the environment in which the tests run
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,.]*")
+OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 
 
 class Block(NamedTuple):
@@ -121,26 +123,25 @@ def anchor_of(heading: str) -> str:
 
 
 def options_of(verb: str) -> set[str]:
-    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", run(verb, "--help").out.partition("╭")[2]))
+    """The options of a verb as its help has them."""
+    return set(OPTION.findall(run(verb, "--help").out.partition("╭")[2]))
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_the_page_on_the_command_line_knows_every_option(verb: str) -> None:
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    _, _, section = page.partition(f"\n## {verb}\n")
-    section = section.partition("\n## ")[0]
-    assert section, f"no section on {verb}"
-    options = options_of(verb) - {"--help", "-h"}
-    used = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", section))
-    assert used <= options, "options that do not exist"
-    long = {option for option in options if option.startswith("--")}
-    undocumented = long - used - {"--out", "--evidence", "--propagate", "--timing"}  # known by another name
-    assert undocumented <= {"--json"} | shared_options(page), "options without a word on the page"
+def test_the_page_on_the_command_line_names_only_options_that_exist(verb: str) -> None:
+    assert section_on(verb), f"no section on {verb}"
+    assert set(OPTION.findall(section_on(verb))) <= options_of(verb)
 
 
-def shared_options(page: str) -> set[str]:
-    """What the page says of all verbs before the first section."""
-    return set(re.findall(r"--[a-z][\w-]*", page.partition("\n## ")[0]))
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_generated_page_has_every_option_with_its_words(
+    verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
+    page = importlib.import_module("generated_pages").options_page()
+    section = page.partition(f"\n## beacon {verb}\n")[2].partition("\n## ")[0]
+    explained = re.findall(r"^`(-.+)`\n: \w", section, re.MULTILINE)
+    assert set(OPTION.findall(" ".join(explained))) == options_of(verb) - {"--help", "-h"}
 
 
 def test_no_document_has_an_absolute_path() -> None:

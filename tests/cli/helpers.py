@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from functools import cache
 from typing import Any, NamedTuple
 
 from typer.testing import CliRunner
 
 from beacon.cli.app import app
+from tests.conftest import ROOT
 
 
 class Outcome(NamedTuple):
@@ -38,7 +41,26 @@ def run(*args: object) -> Outcome:
     result = CliRunner().invoke(app, [str(arg) for arg in args], prog_name="beacon")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return Outcome(result.exit_code, result.stdout, result.stderr)
+    outcome = Outcome(result.exit_code, result.stdout, result.stderr)
+    if "--json" in args and outcome.code == 0:
+        assert undocumented_fields(str(args[0]), outcome.json) == []
+    return outcome
+
+
+def undocumented_fields(verb: str, answer: dict[str, Any]) -> list[str]:
+    """Fields of a JSON answer of which the page on the command line says nothing."""
+    parts = ("exactness", "training", "profile", "supposed")
+    nested = [answer[field] for field in parts if answer.get(field)]
+    objects = [answer, *nested, *answer.get("results", []), *answer.get("history", [])]
+    said = set(re.findall(r"`(\w+)`", section_on(verb)))
+    return sorted({field for found in objects for field in found} - said)
+
+
+@cache
+def section_on(verb: str) -> str:
+    """What the page on the command line says of a verb."""
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    return page.partition(f"\n## {verb}\n")[2].partition("\n## ")[0]
 
 
 def start_process(*args: object, **settings: Any) -> subprocess.Popen[str]:

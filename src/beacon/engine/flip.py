@@ -52,8 +52,8 @@ def best_value(model: FlatModel, core: CoreState, variable: int) -> int:
 @inlined
 def utility(model: FlatModel, utilities: Utilities, factor: int, entry: int) -> np.float32:
     """Cost of an entry over 1 + its penalty, in single precision so that equal costs tie exactly."""
-    cost = max(0.0, utilities.tops[factor] - model.log_table[entry])
-    return np.float32(cost / (1.0 + float(utilities.penalties[entry])))
+    cost, penalty = max(0.0, utilities.tops[factor] - model.log_table[entry]), utilities.penalties[entry]
+    return np.float32(cost if penalty == 0 else cost / (1.0 + float(penalty)))  # few entries are penalised
 
 
 @inlined
