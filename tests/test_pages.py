@@ -15,6 +15,7 @@ REFERENCE = ("api", "command-line", "formats", "options", "python")
 LONG = ("design",)
 PAGES = [path for path in sorted(DOCS.glob("*.md")) if path.stem not in (*REFERENCE, *LONG)]
 MAX_WORDS, MAX_ROWS = 900, 8
+MAX_PROSE = 15_000  # words of all pages, without programs and tables
 STUDY = re.compile(r"\]\(\.\./research/([\w-]+\.md)[^)]*\)")
 NOT_PROSE = re.compile(r"```[\s\S]*?```|`[^`\n]*`|^(?:    |\|).*$|\]\([^)]*\)", re.MULTILINE)
 FIGURE = re.compile(r"(?<![\w.,^-])\d[\d,]*(?:\.\d+)?(?![\w.]*\w)")
@@ -67,6 +68,12 @@ def test_pages_and_their_tables_are_short(page: Path) -> None:
     assert len(text.split()) <= MAX_WORDS
     tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
     assert all(table.count("\n") - 2 <= MAX_ROWS for table in tables)
+
+
+def test_the_pages_together_are_short() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")]
+    prose = [re.sub(r"```[\s\S]*?```|^(?:    |\|).*$", "", text, flags=re.MULTILINE) for text in texts]
+    assert sum(len(text.split()) for text in prose) <= MAX_PROSE
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "research").glob("*.md")), ids=lambda path: path.name)
