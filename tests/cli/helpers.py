@@ -43,7 +43,8 @@ def run(*args: object) -> Outcome:
         raise result.exception
     outcome = Outcome(result.exit_code, result.stdout, result.stderr)
     if "--json" in args and outcome.code == 0:
-        assert undocumented_fields(str(args[0]), outcome.json) == []
+        missing = undocumented_fields(str(args[0]), outcome.json)
+        assert not missing, f"docs/command-line.md says nothing of {missing}"
     return outcome
 
 
