@@ -58,7 +58,7 @@ def test_the_seed_decides_and_jobs_do_not(sprinkler: Path, queries: Path, tmp_pa
         (["--teacher-steps", "0"], 2, "teacher steps must be a whole number of at least 1; found 0"),
         (["--teacher-time", "0"], 2, "teacher seconds must be a positive number; found 0.0"),
         (["--steps", "50", "--restart-interval", "40"], 2, "--restart-interval must divide steps"),
-        (["--jobs", "0"], 2, "--jobs must be at least 1; found 0"),
+        (["--jobs", "0"], 2, "--threads must be at least 1; found 0"),
         (["-o", "missing/t.parquet"], 1, "there is no directory missing"),
     ],
 )

@@ -200,7 +200,7 @@ def test_a_signal_is_told_where_an_answer_is_being_kept_and_stops_that_only_afte
         os.kill(os.getpid(), signal.SIGINT)
         assert cancelled.is_set()
         assert exit_code() == 128 + signal.SIGTERM
-        monkeypatch.setattr(ending, "PATIENCE_SECONDS", 0.0)
+        monkeypatch.setattr("beacon.cli.PATIENCE_SECONDS", 0.0)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beacon.errors import BeaconError, FormatError
-from beacon.formats import read_model, tokens, uai, words, write_model
+from beacon.formats import read_model, tokens, uai, write_model
 from beacon.io import files
 from beacon.io.files import TextFile
 from beacon.model.families import ising_grid
@@ -40,7 +40,7 @@ def in_tiny_parts(patch: pytest.MonkeyPatch, num_bytes: int) -> None:
     """Cut files after this many bytes, and look at every part as if it were large."""
     patch.setattr(files, "PART_BYTES", num_bytes)
     patch.setattr(tokens, "PART_BYTES", num_bytes)
-    patch.setattr(words, "LARGE", 1)
+    patch.setattr(tokens, "LARGE", 1)
 
 
 def outcome(text: str) -> GraphicalModel | str:
@@ -163,6 +163,6 @@ def test_parts_end_between_words_and_make_up_the_file(
     "word", ["1e5", "-0.25", "nan", "-inf", "5e-324", "1.7976931348623157e308", ".5", "1e-400"]
 )
 def test_numbers_are_the_same_however_they_are_read(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "LARGE", 1)
+    monkeypatch.setattr(tokens, "LARGE", 1)
     (found,) = tokens.Tokens(word, "m").next_floats(1, "a number")
     np.testing.assert_array_equal(found, float(word))

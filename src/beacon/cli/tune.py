@@ -25,7 +25,7 @@ def tune(
     model_file: ModelFile,
     queries_file: QueryFile,
     guide_folder: Annotated[
-        str | None, typer.Argument(metavar="[GUIDE]", help="Guide of `beacon train`; none: make a profile.")
+        str | None, typer.Argument(metavar="GUIDE", help="Guide of `beacon train`; none: make a profile.")
     ] = None,
     *,
     out: Annotated[
