@@ -251,7 +251,11 @@ class Inputs:
         return lambda: beacon.solve(self.model, **options)
 
 
-COMPRESS = (gzip.compress, bz2.compress, lambda data: lzma.compress(data, preset=0))
+COMPRESS = (
+    lambda data: gzip.compress(data, mtime=0),
+    bz2.compress,
+    lambda data: lzma.compress(data, preset=0),
+)
 MODELS = ("uai", "lg", "wcsp", "cfn", "bif", "xmlbif", "erg")
 
 
