@@ -5,10 +5,9 @@ python benchmarks/exact_tables.py
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
-from reproduce_tables import ROOT, markdown, updated
+from pages import ROOT, markdown, rows_of, updated
 
 PAGE = ROOT / "research" / "exactness.md"
 EXACT = {
@@ -26,12 +25,6 @@ BOUNDS = {
     "mean gap, %": "mean_gap_percent",
     "largest gap, %": "largest_gap_percent",
 }
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    """The rows of a results file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def table(path: Path, columns: dict[str, str]) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from reproduce_tables import ROOT, markdown, updated
+from pages import ROOT, markdown, updated
 from yardstick import ours, theirs
 
 import beacon

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 from arms_table import MIXES
-from exact_tables import rows_of
 from numpy.typing import NDArray
-from reproduce_tables import ROOT, markdown, updated
+from pages import ROOT, markdown, rows_of, updated
 
 PAGE = ROOT / "research" / "mix.md"
 RESULTS = ROOT / "results" / "mix.csv"

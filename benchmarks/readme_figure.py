@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from exact_tables import rows_of
 from numpy.typing import NDArray
+from pages import MARKS, ROOT, markdown, rows_of
 from reproduce_stages import BUDGETS
-from reproduce_tables import MARKS, ROOT, markdown
 
 PROVED = {
     "alarm": "a patient's monitors",

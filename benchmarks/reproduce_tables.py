@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,11 +21,11 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pages import ROOT, markdown, updated
 
 from beacon.evaluation.metrics import bootstrap_interval, improvements, win_percentage
 from beacon.evaluation.problem import load_suite
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("docs/reproduction.md", "research/reproduction.md", "research/training.md")
 IMAGES = ROOT / "research" / "images"
 STEPS = (500, 1000, 2000, 4000)
@@ -36,7 +35,6 @@ ANCESTRAL = ("BN_", "Promedas_", "or_chain_")  # Bayesian networks: sampled with
 TWINS = {"rus_50_100_6_1": "rus_50_100_4_1", "rus_100_200_3_3": "rus_100_200_1_1"}
 """Rows of the paper whose public files are those of another row, byte for byte."""
 PANELS_ACROSS = 5
-MARKS = re.compile(r"(<!-- table: ([a-z0-9 +-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +108,6 @@ def load_results(results: Path) -> list[Result]:
     order = list(suite())
     found = [Result.load(path) for path in sorted((results / "guided").glob("*.json"))]
     return sorted(found, key=lambda result: (order.index(result.network), result.run["queries"]))
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def improvement_table(found: Sequence[Result], strategy: str) -> str:
@@ -285,11 +278,6 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
         made[f"improvement {strategy}"] = lambda s=strategy: improvement_table(found, s)  # type: ignore[misc]
         made[f"robust {strategy}"] = lambda s=strategy: robust_table(found, s)  # type: ignore[misc]
     return made
-
-
-def updated(page: str, made: dict[str, Callable[[], str]]) -> str:
-    """A page with its tables made anew."""
-    return MARKS.sub(lambda mark: f"{mark[1]}\n{made[mark[2]]()}\n\n{mark[3]}", page)
 
 
 def draw_weights(found: Sequence[Result], folder: Path) -> None:

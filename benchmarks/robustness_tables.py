@@ -9,10 +9,10 @@ import csv
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from pages import ROOT, markdown
+
 PAGE = ROOT / "research" / "robustness.md"
 RESULTS = ROOT / "results"
 
@@ -22,8 +22,7 @@ def _json(name: str) -> Any:
 
 
 def _table(header: str, rows: list[list[str]]) -> str:
-    cells = [header.split(", "), ["---"] * len(header.split(", ")), *rows]
-    return "".join(f"| {' | '.join(row)} |\n".replace(" --- ", "---") for row in cells)
+    return markdown(header.split(", "), rows) + "\n"
 
 
 def fuzz_table() -> str:

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from reproduce_tables import ROOT, markdown, updated
+from pages import ROOT, markdown, updated
 
 PAGE = ROOT / "research" / "serve.md"
 COLUMNS = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from common import BIF_MODELS, GRIDS, PROVABLE_MODELS
-from exact_tables import PAGE, page, rows_of
+from exact_tables import PAGE, page
+from pages import rows_of
 
 from tests.conftest import ROOT
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from exact_tables import rows_of
 from mix_tables import MARKS, PAGE, RESULTS, leads, page
+from pages import rows_of
 
 
 def test_the_table_is_that_of_the_file() -> None:

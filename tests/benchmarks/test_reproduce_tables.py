@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from pages import MARKS, updated
 from reproduce_stages import BUDGETS, Job
-from reproduce_tables import MARKS, PAGES, Result, improvement_table, tables, updated
+from reproduce_tables import PAGES, Result, improvement_table, tables
 
 from tests.conftest import ROOT
 
