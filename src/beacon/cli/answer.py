@@ -135,8 +135,9 @@ def say_answer(result: Result, output: Output, unobserved: Result | None) -> Non
     """
     say(result.summary())
     if output.costs is not None:
-        _say_cost(result, output.costs)
-    _say_probability(result)
+        _say_cost(result, output.costs)  # in place of a probability, which costs do not mean
+    else:
+        _say_probability(result)
     if output.trace:
         _say_trace(result, output.show_all)
     say("")
