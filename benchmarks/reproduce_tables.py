@@ -107,7 +107,14 @@ def load_results(results: Path) -> list[Result]:
     """All jobs, in the order of the paper's networks."""
     order = list(suite())
     found = [Result.load(path) for path in sorted((results / "guided").glob("*.json"))]
-    return sorted(found, key=lambda result: (order.index(result.network), result.run["queries"]))
+    return sorted(
+        found, key=lambda result: (order.index(result.network), result.run["queries"], result.run["seed"])
+    )
+
+
+def first_seed(found: Sequence[Result]) -> list[Result]:
+    """The jobs that all tables but that of the seeds are made of."""
+    return [result for result in found if result.run["seed"] == 0]
 
 
 def improvement_table(found: Sequence[Result], strategy: str) -> str:
@@ -142,6 +149,18 @@ def chains_table(found: Sequence[Result]) -> str:
         means = [_signed(result.improvements("greedy").mean(axis=0)) for result in pair]
         rows.append([label(name), *means, _signed(suite_improvements([name], "greedy")[0])])
     return markdown(["network", "a chain for each query", "one chain for all", "the paper"], rows)
+
+
+def seeds_table(found: Sequence[Result]) -> str:
+    """Mean improvement of networks that were run again with other seeds: queries, starts and training."""
+    rows = []
+    for name in dict.fromkeys(result.network for result in found if result.run["seed"] > 0):
+        seeds = [result for result in found if result.network == name and result.run["queries"] == "own"]
+        for strategy, method in STRATEGIES.items():
+            means = np.array([result.improvements(strategy).mean(axis=0) for result in seeds])
+            cells = [" / ".join(f"{mean:+.1f}" for mean in means[:, k]) for k in range(len(STEPS))]
+            rows.append([label(name), f"BEACON-{method}", *cells])
+    return markdown(["network", "method", *(f"{steps:,}" for steps in STEPS)], rows)
 
 
 def counts_table(found: Sequence[Result]) -> str:
@@ -266,12 +285,14 @@ def steps_table(found: Sequence[Result], single: Mapping[str, Mapping[str, float
 
 def tables(results: Path) -> dict[str, Callable[[], str]]:
     """Every table by its name on the pages."""
-    found = load_results(results)
+    jobs = load_results(results)
+    found = first_seed(jobs)
     made: dict[str, Callable[[], str]] = {
         "training": lambda: training_table(found),
         "steps": lambda: steps_table(found, json.loads((results / "single_steps.json").read_text())),
         "counts": lambda: counts_table(found),
         "chains": lambda: chains_table(found),
+        "seeds": lambda: seeds_table(jobs),
         "published gls+": lambda: published_gls_table(found, results / "published_gls.parquet"),
     }
     for strategy in STRATEGIES:
@@ -342,7 +363,7 @@ def main() -> None:
     for page in PAGES:
         path = ROOT / page
         path.write_text(updated(path.read_text(encoding="utf-8"), made), encoding="utf-8")
-    found = load_results(args.results)
+    found = first_seed(load_results(args.results))
     draw_weights(found, IMAGES)
     draw_wins(found, IMAGES)
 
