@@ -12,6 +12,7 @@ import pytest
 from typer.main import get_command
 
 import beacon
+from beacon.cli import _Ending, interrupted_by_signals
 from beacon.cli.app import VERBS, app, exit_code_of
 from beacon.cli.console import one_line
 from beacon.errors import BeaconError, UsageError
@@ -129,6 +130,24 @@ def test_a_bug_shows_its_traceback() -> None:
 
     with pytest.raises(ZeroDivisionError):
         exit_code_of(fail)
+
+
+def test_a_signal_that_comes_out_as_another_error_is_no_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("number", "has_stopped"):
+        monkeypatch.setattr(_Ending, name, getattr(_Ending, name))  # put back afterwards
+
+    def import_cut_short() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.sigtimedwait([], 1)
+        except KeyboardInterrupt:
+            raise AttributeError("partially initialized module") from None
+
+    with interrupted_by_signals():
+        assert exit_code_of(import_cut_short) == 128 + signal.SIGTERM
+        assert capsys.readouterr().err == "beacon: interrupted\n"
 
 
 def test_ctrl_c_outside_of_a_search_is_one_line(monkeypatch: pytest.MonkeyPatch, sprinkler: Path) -> None:

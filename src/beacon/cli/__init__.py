@@ -47,6 +47,7 @@ class _Ending:
 
     number = 0
     since = -math.inf
+    has_stopped = False
     listener: threading.Event | None = None
 
 
@@ -59,6 +60,7 @@ def _end(number: int, frame: Any) -> None:
     if is_first and _Ending.listener is not None:
         _Ending.listener.set()
     else:
+        _Ending.has_stopped = True
         raise KeyboardInterrupt
 
 
@@ -75,7 +77,7 @@ def hear_again(unraisable: sys.UnraisableHookArgs) -> None:
 
 def handle_signals(handler: Any = _end) -> list[tuple[int, Any]]:
     """From now on, signals to end the process become a KeyboardInterrupt; the handlers before."""
-    _Ending.number, _Ending.since = 0, -math.inf
+    _Ending.number, _Ending.since, _Ending.has_stopped = 0, -math.inf, False
     if threading.current_thread() is not threading.main_thread():
         return []
     known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
@@ -113,6 +115,11 @@ def _heard_by(listener: threading.Event | None) -> Iterator[None]:
         yield
     finally:
         _Ending.listener = before
+
+
+def was_stopped() -> bool:
+    """Has a signal stopped the work? In the middle of an import this can come out as an error of any kind."""
+    return _Ending.has_stopped
 
 
 def exit_code() -> int:

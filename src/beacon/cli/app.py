@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from beacon import __version__
-from beacon.cli import exit_code
+from beacon.cli import exit_code, was_stopped
 from beacon.cli.console import note, one_line, say
 from beacon.cli.options import SWITCH, read_values_of
 from beacon.errors import BeaconError, UsageError
@@ -111,6 +111,8 @@ def exit_code_of(command: Callable[[], Any]) -> int:
     except typer.Abort:
         return _interrupted()
     except Exception as error:
+        if was_stopped():
+            return _interrupted()
         if not hasattr(error, "format_message"):
             raise
         return _misused(error)

@@ -24,4 +24,4 @@ def reduction_slack(reduced: ReducedQuery) -> float:
     factors and twice the variables, each of half of ROUNDING times the partial sum at most.
     """
     depth = reduced.model.num_factors + 2 * reduced.model.num_variables
-    return ROUNDING * depth * _sum_of_scales(reduced.model)
+    return ROUNDING * depth * _sum_of_scales(reduced.model) + reduced.model.off_by

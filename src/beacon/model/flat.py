@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, check_is_number
-from beacon.model.factors import starts_of
+from beacon.model.factors import Factors, starts_of
 from beacon.model.graphical_model import GraphicalModel
 
 DEFAULT_LOG_ZERO = -100.0
@@ -39,6 +39,8 @@ class FlatModel(NamedTuple):
     """The finite log-potential that stands for zero; below every other entry of the tables."""
     hard_zero: float
     """A log-potential so low that one such entry more outweighs all differences between the others."""
+    off_by: float
+    """By how much rounding may have changed the score of an assignment when factors were joined."""
     log_table: NDArray[np.float64]
     """[entries] all tables one after another, last variable of a scope fastest, zeros at ``log_zero``."""
     table_starts: NDArray[np.int32]
@@ -87,7 +89,7 @@ def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatM
         check_is_number("log_zero", log_zero)
     compiled = _COMPILED.setdefault(model, {})
     if log_zero not in compiled:
-        compiled[log_zero] = _flatten(model, log_zero)
+        compiled[log_zero] = flatten(model.factors, log_zero)
     return compiled[log_zero]
 
 
@@ -106,11 +108,11 @@ def once_per_model(function: Callable[[FlatModel], T]) -> Callable[[FlatModel], 
     return remembered
 
 
-def _flatten(model: GraphicalModel, log_zero: float | None) -> FlatModel:
-    if model.num_entries >= 2**31:
-        raise ModelError(f"the search takes at most 2^31 table entries in all; found {model.num_entries}")
-    sizes, factors = model.domain_sizes, model.factors
-    log_table = factors.log_table
+def flatten(factors: Factors, log_zero: float | None, off_by: float = 0.0) -> FlatModel:
+    """The arrays that kernels use; :func:`compile_model` remembers them."""
+    sizes, log_table = factors.domain_sizes, factors.log_table
+    if len(log_table) >= 2**31:
+        raise ModelError(f"the search takes at most 2^31 table entries in all; found {len(log_table)}")
     is_finite = np.isfinite(log_table)
     lowest, highest = (of(log_table, where=is_finite, initial=0.0) for of in (np.min, np.max))
     largest = max(-lowest, highest)
@@ -125,7 +127,7 @@ def _flatten(model: GraphicalModel, log_zero: float | None) -> FlatModel:
     arities = factors.arities
     scopes = np.empty((len(factors.variables), 2), dtype=np.int32)
     scopes[:, 0], scopes[:, 1] = factors.variables, factors.strides
-    factor_of_place = np.repeat(np.arange(model.num_factors, dtype=np.int32), arities)
+    factor_of_place = np.repeat(np.arange(len(factors), dtype=np.int32), arities)
     narrow = arities[factor_of_place] <= 2
     pair_starts, pairs = _pair_links(scopes, factor_of_place, arities, narrow, len(sizes))
     wide_starts, wide_places = _grouped(scopes[:, 0], ~narrow, len(sizes))
@@ -143,7 +145,8 @@ def _flatten(model: GraphicalModel, log_zero: float | None) -> FlatModel:
     arrays["neighbour_starts"], arrays["neighbours"] = neighbours_of(arrays)
     frozen: dict[str, Any] = {name: _frozen(array, np.int32) for name, array in arrays.items()}
     hard_zero = _hard_zero(log_table, frozen["table_starts"], floor)
-    return FlatModel(log_zero=floor, hard_zero=hard_zero, log_table=_frozen(log_table, np.float64), **frozen)
+    table = _frozen(log_table, np.float64)
+    return FlatModel(log_zero=floor, hard_zero=hard_zero, off_by=off_by, log_table=table, **frozen)
 
 
 def _hard_zero(log_table: NDArray[np.float64], table_starts: NDArray[np.int32], log_zero: float) -> float:

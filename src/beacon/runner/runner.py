@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from beacon.engine.core import warn_of_lost_digits
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.model.join import join_factors
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome
@@ -100,7 +101,10 @@ class Runner:
         self.use: GuideUse | None = use if is_asked else None
         self.flat = compile_model(model, log_zero) if flat is None else flat
         warn_of_lost_digits(self.flat)
-        self.strategy = make_strategy(strategy).fitted(self.flat)
+        chosen = make_strategy(strategy)
+        self.searched = join_factors(self.flat) if chosen.joins else self.flat
+        """What is searched; ``flat`` has the factors that scores are made of."""
+        self.strategy = chosen.fitted(self.searched)
         self.pool = Pool(threads)
         self.begin = begin
         self.batch_size = batch_size or _batch_size(model)
@@ -179,7 +183,7 @@ class Runner:
             search.lower(beside.limit, beside.slack)
             turn = beside.turn
         if known is not None and known.is_impossible:
-            stops = [_few_steps(self.flat, stops[-1])]
+            stops = [_few_steps(self.searched, stops[-1])]
         setup_seconds = perf_counter() - began
         search.charge(setup_seconds)
         reason = "steps"
@@ -208,7 +212,7 @@ class Runner:
 
         warm_up_long_way()
         began = perf_counter() - so_far.seconds
-        known = know(self.flat, query.evidence, effort, self.seed if seed is None else seed)
+        known = know(self.searched, query.evidence, effort, self.seed if seed is None else seed)
         solved = (known.solved.complete(), known.solved.score) if known.is_optimum else None
         return Knowledge(solved, known, perf_counter() - began)
 
@@ -221,7 +225,7 @@ class Runner:
 
         began, seed = perf_counter(), self.seed if seed is None else seed
         given = as_fixed(query.evidence, self.flat.num_variables)
-        best = at_once(self.flat).answer(self.flat, given, seed, effort.caps)
+        best = at_once(self.searched).answer(self.searched, given, seed, effort.caps)
         return Knowledge(best, seconds=perf_counter() - began)
 
     def _effort(self, stops: Sequence[Stop]) -> Effort | None:
@@ -231,15 +235,15 @@ class Runner:
         from beacon.runner.known import Effort  # noqa: PLC0415 - most strategies know nothing
 
         effort = Effort.within(stops[0].seconds)
-        return effort if effort.pays_to_reduce(self.flat) else None
+        return effort if effort.pays_to_reduce(self.searched) else None
 
     def _new_search(self, query: Query, known: Known | None, seed: int) -> Search:
         held = None if query.yields else query.start
         if known is None or (held is not None and known.contradicts(held)):
-            fixed = fixed_values(self.flat, query.evidence, held, self.propagate)
+            fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
-        return Search(self.flat, fixed, self.strategy, query.start, seed, begin=self.begin)
+        return Search(self.searched, fixed, self.strategy, query.start, seed, begin=self.begin)
 
     @property
     def _guidance(self) -> Guidance | None:

@@ -26,6 +26,9 @@ class Strategy(ABC):
     flips: ClassVar[bool] = True
     """Does it choose single moves? Only then does the core keep local scores and gains up to date."""
 
+    joins: ClassVar[bool] = False
+    """May factors of equal scope be added up first? Not where a factor by itself means something."""
+
     @property
     def patience(self) -> float:
         """This many local optima in a row without a step between them mean that no step will come."""

@@ -64,6 +64,7 @@ class Auto(Strategy):
 
     name: ClassVar[str] = "auto"
     flips: ClassVar[bool] = False
+    joins: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
