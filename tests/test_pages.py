@@ -18,8 +18,8 @@ MAX_TOGETHER = 15_000
 PROGRAM = re.compile(r"```[\s\S]*?```|^    .*$", re.MULTILINE)
 MENU = {
     "Tutorials": "first-query many-queries training live-page",
-    "How to": "howto-diagnosis howto-genetics howto-wcsp howto-research howto-python choosing howto-pgmpy gpu "
-    "scaling-out container extending reproduction",
+    "How to": "howto-diagnosis howto-genetics howto-wcsp howto-research howto-python choosing howto-pgmpy "
+    "gpu scaling-out container extending reproduction",
     "Reference": "api command-line options formats glossary",
     "Explanation": "concepts algorithm engine gls strategies exactness guides",
 }
