@@ -7,7 +7,6 @@ import pytest
 
 from beacon.cli import demo_story
 from beacon.cli.demo_story import clinic, explained_findings, names_of_ill, simulate_patient
-from beacon.evaluation.evaluation import Evaluation
 from beacon.model.families.diagnosis import diseases_of, findings_of
 from beacon.pipeline import demo
 from beacon.runner.stop import MaxSteps
@@ -42,8 +41,9 @@ def test_the_demo_tells_the_story_and_what_to_try_next(tmp_path: Path) -> None:
         "Log score ",
         "40 such queries",
         "Below the best known, by time",
-        "After 1 ms, the better of gls+ and auto is",
-        "The guided search is ahead at",
+        "has the best known score on",
+        "No answer is proved optimal",
+        "beacon is ",
         "report.html",
         f"beacon solve {folder}/grid.uai --guide {folder}/guide",
     ):
@@ -56,17 +56,6 @@ def test_the_demo_tells_the_story_and_what_to_try_next(tmp_path: Path) -> None:
     for line in outcome.out.splitlines():
         if line.startswith("  beacon solve "):
             assert run(*line.split()[1:], "--steps", 100).code == 0
-
-
-def test_the_numbers_in_words_are_those_of_the_table(tmp_path: Path) -> None:
-    run("demo", "-o", tmp_path)
-    results = Evaluation.load(tmp_path)
-    best = results.best("grid")
-    means = {m: (best - results.scores("grid", m, "second", 0.001)).mean() for m in results.methods}
-    words = demo.in_words(results)
-    assert f"is {min(means['gls+'], means['auto']):,.2f} nats below the best known" in words
-    assert f"and beacon {means['beacon']:,.2f}" in words
-    assert (means["beacon"] < min(means["gls+"], means["auto"])) == ("ahead at 1 ms" in words)
 
 
 def test_a_folder_with_other_things_is_refused_and_left_alone(tmp_path: Path) -> None:

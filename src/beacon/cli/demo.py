@@ -30,6 +30,7 @@ def demo(
     from beacon.pipeline.run import run_job  # noqa: PLC0415
     from beacon.report.comparisons import difference_tables  # noqa: PLC0415
     from beacon.report.drawings import write_picture  # noqa: PLC0415
+    from beacon.report.verdict import verdict  # noqa: PLC0415
 
     check_named(out)
     folder, model, clinic = Path(out), grid.hard_model(), story.clinic()
@@ -44,7 +45,7 @@ def demo(
     write_picture(results, folder / PICTURE)
     write_model(clinic, folder / CLINIC)
     say_drawn(*difference_tables(results))
-    say(story.METHODS.format(best=best, words=grid.in_words(results)))
+    say(story.METHODS.format(best=best, words="\n".join(verdict(results))))
     places = {"clinic": folder / CLINIC, "model": folder / grid.MODEL_FILE, "guide": made.guide}
     words = {name: one_line(str(place)) for name, place in places.items()}
     say(story.NEXT.format(folder=one_line(out), page=made.report.name, picture=PICTURE, **words))

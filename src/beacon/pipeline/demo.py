@@ -1,4 +1,4 @@
-"""The run of ``beacon demo``: its settings, its folder, and what it found in words."""
+"""The run of ``beacon demo``: its model, its settings and its folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from beacon.errors import BeaconError
-from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.run_file import FILE
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.formats import read_model, write_model
@@ -17,14 +16,12 @@ from beacon.learn.tune import TuneSettings
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
 from beacon.pipeline.settings import RunSettings
-from beacon.report.tables import duration, written
 
 MODEL_FILE = "grid.uai"
 SIZE = 50
 COUNT = 200
 TEACHER_STEPS = 100_000
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1)
-UNGUIDED, GUIDED = ("gls+", "auto"), "beacon"
 
 
 def hard_model() -> GraphicalModel:
@@ -40,7 +37,7 @@ def demo_settings() -> RunSettings:
         collect=CollectSettings(teacher, steps=0),  # the fast guide needs no walks
         preset="fast",
         tune=TuneSettings(seconds=SECONDS[:-1], queries=8),
-        evaluate=EvaluateSettings(methods=(*UNGUIDED, GUIDED), steps=(), seconds=SECONDS),
+        evaluate=EvaluateSettings(methods=("gls+", "auto", "beacon"), steps=(), seconds=SECONDS),
     )
 
 
@@ -57,29 +54,3 @@ def make_ready(folder: Path, model: GraphicalModel) -> None:
         )
     if not is_demo:
         write_model(model, file)
-
-
-def in_words(results: Evaluation) -> str:
-    """At which times the guided search is closer to the best known than the better unguided one."""
-    ahead = [
-        budget
-        for budget in results.budgets("second")
-        if _below(results, budget, GUIDED) < _least(results, budget)
-    ]
-    first = results.budgets("second")[0]
-    best_unguided = f"the better of {' and '.join(UNGUIDED)} is {written(_least(results, first))} nats"
-    compared = (
-        f"After {duration(first)}, {best_unguided} below the best known on average, and {GUIDED} "
-        f"{written(_below(results, first, GUIDED))}."
-    )
-    times = ", ".join(map(duration, ahead)) or "none of these times"
-    return f"{compared}\nThe guided search is ahead at {times}."
-
-
-def _least(results: Evaluation, budget: float) -> float:
-    return min(_below(results, budget, method) for method in UNGUIDED)
-
-
-def _below(results: Evaluation, budget: float, method: str) -> float:
-    network = results.networks[0]
-    return float((results.best(network) - results.scores(network, method, "second", budget)).mean())
