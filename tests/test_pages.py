@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-DOCS = ROOT / "docs"
+DOCS, README = ROOT / "docs", ROOT / "README.md"
 REFERENCE = ("api", "command-line", "formats", "options", "python")
 PAGES = [path for path in sorted(DOCS.glob("*.md")) if path.stem not in REFERENCE]
 MAX_WORDS, MAX_ROWS = 800, 8
@@ -23,17 +23,26 @@ MENU = {
     "Reference": "api command-line options formats glossary",
     "Explanation": "concepts algorithm engine gls strategies exactness guides",
 }
-STUDY = re.compile(r"\]\(\.\./research/([\w-]+\.md)[^)]*\)")
+STUDY = re.compile(r"\]\((?:\.\./)?research/([\w-]+\.md)[^)]*\)")
+MEASURED = re.compile(r"\d (?:%|ms|µs|s|seconds?|times)(?!\w)")  # a time, a share or a factor
+STATED = ("95 % bootstrap", "about 5 ms of work", "1.6 times as probable")  # chosen, not measured
 NOT_PROSE = re.compile(r"```[\s\S]*?```|`[^`\n]*`|^(?:    |\|).*$|\]\([^)]*\)", re.MULTILINE)
 FIGURE = re.compile(r"(?<![\w.,^-])\d[\d,]*(?:\.\d+)?(?![\w.]*\w)")
 
 
+def pages_of(group: str) -> list[str]:
+    """The pages of one of the four groups of the menu."""
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    return re.findall(r"\]\(([\w-]+)\.md\)", index.partition(f"\n## {group}\n")[2].partition("\n## ")[0])
+
+
 def sections_with_studies() -> Iterator[tuple[str, str, set[str]]]:
-    """(page, section, names of the studies to which the section links)."""
-    for page in PAGES:
-        for section in page.read_text(encoding="utf-8").split("\n## "):
-            if studies := set(STUDY.findall(section)) - {"README.md"}:
-                yield page.name, section, studies
+    """(page, section, names of the studies to which the section links); of the README, paragraphs."""
+    readme = ((README, part) for part in README.read_text(encoding="utf-8").split("\n\n"))
+    pages = ((page, part) for page in PAGES for part in page.read_text(encoding="utf-8").split("\n## "))
+    for page, section in (*readme, *pages):
+        if studies := set(STUDY.findall(section)) - {"README.md"}:
+            yield page.name, section, studies
 
 
 def figures_of(text: str) -> set[str]:
@@ -61,6 +70,16 @@ def test_the_figures_of_a_section_are_those_of_its_studies(section: str, studies
     assert sorted(figure for figure in quoted if not is_said(figure, found)) == []
 
 
+@pytest.mark.parametrize("page", ["README", *pages_of("Explanation")])
+def test_a_measured_figure_stands_beside_its_study(page: str) -> None:
+    path = README if page == "README" else DOCS / f"{page}.md"
+    for section in path.read_text(encoding="utf-8").split("\n## "):
+        said = NOT_PROSE.sub("", section)
+        for words in STATED:
+            said = said.replace(words, "")
+        assert STUDY.search(section) or not MEASURED.findall(said), section[:60]
+
+
 def test_a_figure_may_be_rounded_but_not_changed() -> None:
     assert figures_of("0.544 µs of BN_30, 1,000 steps, λ = 0.5, +3.5 %") == {"0.544", "1000", "0.5", "3.5"}
     assert is_said("0.5", {"0.544"})
@@ -81,12 +100,6 @@ def test_the_pages_together_are_short() -> None:
     """Counted as `wc -w` counts, tables too; programs, which are copied, not read, are left out."""
     texts = [path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")]
     assert sum(len(PROGRAM.sub("", text).split()) for text in texts) <= MAX_TOGETHER
-
-
-def pages_of(group: str) -> list[str]:
-    """The pages of one of the four groups of the menu."""
-    index = (DOCS / "index.md").read_text(encoding="utf-8")
-    return re.findall(r"\]\(([\w-]+)\.md\)", index.partition(f"\n## {group}\n")[2].partition("\n## ")[0])
 
 
 @pytest.mark.parametrize("group", MENU)
