@@ -163,8 +163,8 @@ def test_solving_loads_neither_torch_nor_matplotlib() -> None:
     assert set(modules_after("from beacon import solve, read_model")) <= {"numba"}
 
 
-def test_the_design_notes_list_the_layers_in_their_order() -> None:
-    text = (PACKAGE.parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
+def test_the_notes_for_contributors_list_the_layers_in_their_order() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", text, flags=re.MULTILINE)
     assert listed == LAYERS
 

@@ -62,7 +62,7 @@ def test_a_solution_of_probability_zero_has_no_score(sprinkler: Path, answer: Pa
 def test_one_of_several_queries_is_chosen_by_number(sprinkler: Path, answer: Path, tmp_path: Path) -> None:
     evidence = tmp_path / "two.evid"
     evidence.write_text("2\n1 0 1\n1 0 0\n")
-    assert "holds 2 queries; choose one with --query N" in run("check", sprinkler, evidence, answer).error
+    assert ": 2 queries; choose one with --query N" in run("check", sprinkler, evidence, answer).error
     assert run("check", sprinkler, evidence, answer, "--query", 0).code == 1
     assert run("check", sprinkler, evidence, answer, "--query", 1).code == 0
     assert (

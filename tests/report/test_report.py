@@ -17,11 +17,12 @@ from beacon.report.html import as_html, write_parts
 from beacon.report.summaries import target_table
 
 SECTIONS = [
+    "verdict",
+    "anytime",
     "overview",
     "wins",
     "improvement",
     "weights",
-    "anytime",
     "wall-clock",
     "targets",
     "speed",

@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from beacon import __version__
 from beacon.cli import exit_code, was_stopped
 from beacon.cli.console import note, one_line, say
-from beacon.cli.options import SWITCH, read_values_of
+from beacon.cli.options import SWITCH, hide_types_of, read_values_of
 from beacon.errors import BeaconError, UsageError
 
 VERBS = (
@@ -66,6 +66,11 @@ class VerbCommand(TyperCommand):
         read_values_of(self, ctx)
         return super().parse_args(ctx, args)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the help, in words for people."""
+        hide_types_of(self, ctx)
+        super().format_help(ctx, formatter)
+
 
 class BeaconGroup(TyperGroup):
     """The command ``beacon``: runs a verb and turns its errors into exit codes."""
@@ -90,6 +95,7 @@ class BeaconGroup(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """List the verbs without loading them."""
         self._is_listing = True
+        hide_types_of(self, ctx)
         try:
             super().format_help(ctx, formatter)
         finally:

@@ -7,20 +7,23 @@ from typing import Annotated, Any
 import typer
 
 from beacon.cli.app import FAILED
-from beacon.cli.choices import read_queries
+from beacon.cli.choices import EvidenceFiles, read_queries
 from beacon.cli.console import say_json, say_table
 from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, argument, option
 from beacon.errors import UsageError
 
 NO_FILE = "-"
+TAKES = "expected MODEL and SOLUTION, or MODEL, EVID and SOLUTION"
 MOST_NAMED = 10
 
 
 def check(
     model_file: ModelFile,
-    evidence_file: Annotated[str, argument("EVID", "Evidence file, or - if there is no evidence file.")],
-    solution_file: Annotated[str, argument("SOLUTION", "Solution file (MPE).")],
+    files: Annotated[
+        list[str], argument("[EVID] SOLUTION", "Solution file (MPE); an evidence file may stand before it.")
+    ],
     *,
+    evidence_files: EvidenceFiles = None,
     evidence: EvidenceItems = None,
     query: Annotated[
         int | None, option("--query N", "Which query of an evidence file of several: 0, 1, …", low=0)
@@ -32,16 +35,19 @@ def check(
 
     Exit code 0 if all evidence is kept, 1 if not.
 
-    Example:  beacon check alarm.bif - answer.MPE --evidence HR=HIGH
+    Example:  beacon check alarm.bif answer.MPE -e HR=HIGH
     """
     from beacon.formats import read_model, read_solution  # noqa: PLC0415
     from beacon.formats.solution import check_solution  # noqa: PLC0415
 
+    *before, solution_file = files
+    if len(before) > 1:
+        raise UsageError(f"{TAKES}; found {len(files) + 1} files")
+    told = [*(file for file in before if file != NO_FILE), *(evidence_files or [])]
     model = read_model(model_file)
-    files = [] if evidence_file == NO_FILE else [evidence_file]
-    queries, _ = read_queries(model, files, [], evidence or [])
+    queries, _ = read_queries(model, told, [], evidence or [])
     if query is None and len(queries) > 1:
-        raise UsageError(f"{evidence_file} holds {len(queries)} queries; choose one with --query N")
+        raise UsageError(f"{', '.join(told)}: {len(queries)} queries; choose one with --query N")
     if query is not None and query >= len(queries):
         raise UsageError(f"--query must lie in 0..{len(queries) - 1}; found {query}")
     findings = check_solution(model, queries[query or 0], read_solution(solution_file, model))

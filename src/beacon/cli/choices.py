@@ -44,8 +44,8 @@ EvidenceTables = Annotated[
     list[str] | None,
     option(
         "--table FILE",
-        "Evidence table (.csv, .parquet): a column per variable, a row per query, empty: not observed; may "
-        "be repeated.",
+        "Evidence table (.csv, .tsv, .parquet): a column per variable, a row per query; an empty cell is not "
+        "observed; may be repeated.",
         QUERY,
     ),
 ]
@@ -83,13 +83,14 @@ StartAt = Annotated[
     ),
 ]
 GuideFolder = Annotated[
-    str | None, option("--guide DIR", "A guide trained for this model (beacon train).", GUIDE)
+    str | None, option("--guide DIR", "A guide of `beacon train`, or a profile of `beacon tune`.", GUIDE)
 ]
 Propagate = Annotated[
     bool,
     option(
         "--propagate/--no-propagate",
         "First fix the values that the evidence implies through zero potentials.",
+        SEARCH,
     ),
 ]
 LogZero = Annotated[
@@ -105,12 +106,12 @@ Prove = Annotated[
     bool,
     option(
         "--prove",
-        "Keep half of the time for a proof by toulbar2, should it be needed; it has to be installed.",
+        "Keep half of the time for a proof by toulbar2 (pip install 'beacon-mpe[peers]'), if one is needed.",
         SEARCH,
     ),
 ]
 Threads = Annotated[
-    int | None, option("--threads T", "Queries solved at once; default: one per core.", SEARCH, low=1)
+    int | None, option("--threads T", "Queries to work on at once; default: one per core.", SEARCH, low=1)
 ]
 SolutionOut = Annotated[
     str | None,
@@ -136,7 +137,7 @@ Suppose = Annotated[
     list[str] | None,
     option(
         "--suppose VARIABLE=VALUE",
-        "Show the best assignment with this besides, and what it loses; may be repeated.",
+        "Show also the best assignment in which this holds, and what it loses; may be repeated.",
         ANSWER,
     ),
 ]
@@ -144,7 +145,8 @@ Show = Annotated[
     str | None,
     option(
         "--show A,B|query|changed|all",
-        "Print these variables; or those not observed, what the evidence changes, or all, in full.",
+        "Print these variables; query: all that are not observed; changed: those that the evidence changes; "
+        "all: every one.",
         ANSWER,
     ),
 ]

@@ -15,10 +15,10 @@ def compile_(*, json: Json = False, quiet: Quiet = False) -> None:
 
     Example:  NUMBA_CACHE_DIR=/opt/beacon-kernels beacon compile
     """
-    from beacon.pipeline.kernels import compile_kernels  # noqa: PLC0415
+    from beacon.pipeline.kernels import compile_side_by_side  # noqa: PLC0415
 
     began = perf_counter()
     with ProgressBar("compiling", None, quiet):
-        compile_kernels()
+        compile_side_by_side()
     seconds = perf_counter() - began
     say_json({"seconds": seconds}) if json else say(f"all kernels are compiled ({seconds:.1f} s)")

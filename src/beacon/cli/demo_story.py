@@ -1,7 +1,8 @@
-"""What the demo tells: one simulated patient, examined in part and diagnosed; then what learning adds."""
+"""What the demo tells: a diagnosis, a search on a hard model, and what learning adds to it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,44 +10,56 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from beacon.cli.console import ProgressBar, say, say_drawn
-from beacon.model.families.diagnosis import VIA, diseases_of, findings_of
+from beacon.cli.curve import Curve
+from beacon.model.families.diagnosis import VIA, diagnosis, diseases_of, findings_of
 from beacon.model.graphical_model import GraphicalModel
+from beacon.query.query_set import sample_queries
 from beacon.query.sampling import sample_assignments
 from beacon.runner.result import Result
 from beacon.runner.stop import MaxRuntime
 from beacon.solver import solve
 
 NO, YES = 0, 1
-SEED = 3
-STOP = MaxRuntime(1.0)
-NUM_PRESENT, NUM_ABSENT = 10, 12
+SEED = 7
+NUM_PRESENT, NUM_ABSENT = 6, 8
+HARD_STOP = MaxRuntime(8.0)
 INTRODUCTION = """\
-A clinic knows how {diseases} diseases cause {findings} findings: a Bayesian network of {variables} variables.
-A patient comes in: {present} findings are seen, {absent} are ruled out, everything else is unknown.
+1. DIAGNOSIS. A clinic knows how {diseases} diseases cause {findings} findings: a Bayesian network of
+{variables} variables. A patient comes in: {present} findings are seen, {absent} are ruled out.
 Which diseases, and which values of all other unknowns, are together the most probable explanation?
 """
+HARD = """
+2. A HARD MODEL. A spin glass: {variables} variables on a grid that pull their neighbours both ways,
+{observed} of them observed. No table could hold an exact solution, so Beacon searches, and lowers an upper
+bound beside it. The optimum lies in the shaded band, between the best score found (●) and the bound (▔),
+drawn in nats from the answer; both scales are logarithmic.
+"""
 LEARNING = """
-A clinic sees many patients: the same network is asked again and again, with other observations each time.
-So Beacon learns from {count} simulated queries that observe a random 5 to 20 % of the variables: it searches
-each for long, trains a small network (the guide) to tell the values found there from the observations alone,
-and finds out on queries kept apart how the guide is used best. Then the test queries are searched with and
-without it, from the same random starts. (What is in {folder} already is not done again.)
+3. LEARNING. The same grid is asked again and again, with other observations each time. Beacon solves
+{count} such queries, and trains a small network, the guide, to tell their answers from the observations
+alone. Then it searches queries that the guide has never seen, with it and without it, each for the same
+time; the guide's own time counts. (What is in {folder} already is not done again.)
 """
 METHODS = """
-greedy, gls+ and auto search without the guide; beacon-gls+ is gls+ from the same random starts with the
-guide's say in every move; beacon uses the guide as tuning found best: {best}.
-Every impossible part (zero factor) of an assignment counts {log_zero:g}: hence the thousands. Steps are the
-same on every machine, times are not; the guide's own time is counted.
+gls+ and auto search without the guide; beacon uses it as tuning found best: {best}.
 {words}"""
 NEXT = """
 In {folder}:
-  {page:<14} all tables and curves, query by query: open it in a browser
+  {page:<14} the evaluation, query by query: open it in a browser
   {picture:<14} how fast the methods come close to the best known
   guide          the guide, ready to be used
 What to try next:
-  beacon solve {model} --guide {guide} -e fever=yes -e cough=yes
-  beacon run MODEL -o DIR       the same for a model of your own
-  beacon --help                 everything else"""
+  beacon solve {clinic} -e fever=yes -e cough=yes --margins
+  beacon solve {model} --guide {guide} -e 0=1 -e 7=0
+  beacon serve                  the clinic in your browser (pip install 'beacon-mpe[serve]')
+  beacon run MODEL -o DIR       learn a model of your own"""
+
+
+def clinic() -> GraphicalModel:
+    """A diagnosis network on which every patient is diagnosed exactly."""
+    return diagnosis(
+        num_diseases=40, num_findings=60, max_causes=3, min_prior=0.05, max_prior=0.2, leak=0.01, seed=1
+    )
 
 
 @dataclass(frozen=True)
@@ -93,13 +106,26 @@ def _cause(result: Result, finding: str) -> str:
 
 
 def tell_story(model: GraphicalModel, quiet: bool = False) -> None:
-    """Simulate a patient, search for the explanation of what a doctor sees, and show it."""
+    """Simulate a patient, find the explanation of what a doctor sees, and show how sure it is."""
     patient = simulate_patient(model, SEED, NUM_PRESENT, NUM_ABSENT)
     say(_introduction(patient))
-    with ProgressBar("searching", None, quiet):
-        result = solve(patient.model, patient.evidence, stop=STOP)
+    with ProgressBar("solving", None, quiet):
+        result = solve(model, patient.evidence, margins=True)
     say_drawn(_findings_table(patient), _diseases_table(result, patient))
     say(_conclusion(result, patient))
+
+
+def show_search(model: GraphicalModel, quiet: bool = False) -> None:
+    """Solve one query of a hard model before the reader's eyes."""
+    evidence = sample_queries(model, count=1, seed=SEED).evidence(0)
+    say(HARD.format(variables=f"{model.num_variables:,}", observed=len(evidence)))
+    with Curve(quiet) as curve:
+        result = solve(model, evidence, stop=HARD_STOP, on_improvement=curve.hear)
+        curve.end(result)
+    say(
+        f"Log score {result.log_score:.4f}, {result.certainty}, after {result.steps:,} steps in "
+        f"{result.seconds:.1f} s."
+    )
 
 
 def _introduction(patient: Patient) -> str:
@@ -119,23 +145,34 @@ def _findings_table(patient: Patient) -> Table:
 
 
 def _diseases_table(result: Result, patient: Patient) -> Table:
-    table = _table("The most probable explanation", "disease", "causes")
+    table = _table("The most probable explanation", "disease", "causes", "an explanation without it is")
     for disease, findings in explained_findings(result, patient).items():
-        table.add_row(_readable(disease) or "(no disease needed)", _listed(findings))
+        row = _readable(disease) or "(no disease needed)", _listed(findings)
+        table.add_row(*row, _less_probable(_margin(result, disease)) if disease else "")
     return table
 
 
+def _margin(result: Result, disease: str) -> float:
+    """What the best explanation loses in which the disease has its other value."""
+    assert result.margins is not None
+    return max(result.margins[disease].values())
+
+
+def _less_probable(loss: float) -> str:
+    return "impossible" if math.isinf(loss) else f"{math.exp(loss):,.1f} times less probable"
+
+
 def _conclusion(result: Result, patient: Patient) -> str:
-    truth = names_of_ill(patient.model, patient.truth)
-    found = set(truth) & set(names_of_ill(patient.model, result.assignment))
-    speed = result.steps / max(result.seconds, 1e-9)
+    model = patient.model
+    truth, named = (names_of_ill(model, one) for one in (patient.truth, result.assignment))
+    other = min((model.names[i] for i in diseases_of(model)), key=lambda name: _margin(result, name))
+    supposed = solve(model, patient.evidence | {model.names.index(other): int(other not in named)})
     return (
-        f"The patient is simulated, so the truth is known: {_listed(truth)}.\n"
-        f"The explanation names {len(found)} of these {len(truth)} diseases.\n"
-        f"\n"
-        f"Log score {result.log_score:.4f}, found after {result.trace.seconds[-1]:.3f} s. "
-        f"The search made {result.steps:,} steps\n"
-        f"of {result.method} in {result.seconds:.1f} s, {speed:,.0f} a second, and found nothing better."
+        f"This is {result.certainty}.\n"
+        f"The next-best set of diseases: {_listed(names_of_ill(model, supposed.assignment)) or 'none'}; "
+        f"{_less_probable(supposed.loss_against(result))}.\n"
+        f"The patient is simulated, so the truth is known: {_listed(truth)}. "
+        f"The explanation names {len(set(truth) & set(named))} of these {len(truth)}."
     )
 
 

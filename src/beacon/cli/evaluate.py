@@ -26,7 +26,7 @@ GuideFolder = Annotated[str | None, argument("GUIDE", "Trained guide, for the me
 Solvers = Annotated[str, option("--solvers LIST", "Other solvers: toulbar2, daoopt.", METHODS)]
 Daoopt = Annotated[str | None, option("--daoopt PROGRAM", "Where daoopt's program is.", METHODS)]
 Time = Annotated[float | None, option("--time S", "One more budget in seconds: the solvers' limit.", LIMITS)]
-THREADS = "Queries searched at once; default: one per core, and 1 where seconds are measured."
+THREADS = "Queries to work on at once; default: one per core, and 1 where seconds are measured."
 Threads = Annotated[int | None, option("--threads T", THREADS, LIMITS, low=1)]
 
 

@@ -65,6 +65,16 @@ def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
     return check
 
 
+def hide_types_of(command: Any, context: typer.Context) -> None:
+    """Leave Python's types out of the help: ``<str>`` after MODEL, ``<bool>`` after --help."""
+    for one in command.get_params(context):
+        shown = getattr(one, "display_type_rich", None)  # older versions of typer show none
+        if shown is not None and (shown(ctx=context) or "").startswith("<"):
+            one.display_type_rich = lambda ctx: None
+        if one.param_type_name == "argument" and one.required:
+            one.get_usage_pieces = lambda ctx, name=one.metavar: [name]  # not {MODEL}
+
+
 def read_values_of(command: Any, context: typer.Context) -> None:
     """Have the values of options read here: for that, typer would load pydantic, a tenth of a second."""
     parameters = inspect.signature(command.callback, eval_str=True).parameters
@@ -105,7 +115,7 @@ EvidenceItems = Annotated[
 ]
 Seed = Annotated[int, option("--seed S", "Seed of all randomness.", low=0)]
 Jobs = Annotated[
-    int | None, option("--threads --jobs T", "Queries worked on at once; default: one per core.", low=1)
+    int | None, option("--threads --jobs T", "Queries to work on at once; default: one per core.", low=1)
 ]
 Device = Annotated[
     str,
@@ -137,7 +147,7 @@ def flags(
     them to the verb.
     """
     spellings = {_first_name(one).strip("-").replace("-", "_"): one for one in spelled} | renamed
-    fields = {name: settings_of(settings)[name] for name in spellings}
+    fields = {name: field for name, field in settings_of(settings).items() if name in spellings}
     names = {name: _first_name(one) for name, one in spellings.items()}
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:

@@ -57,9 +57,10 @@ def report(
         if not page_only:
             write_parts(made, page.parent)
     sections = [section for section in made.sections if show_all or section.key in TERMINAL_SECTIONS]
-    tables = [table for section in sections for table in section.tables]
+    tables = [table for section in sections for table in (*section.tables, *section.folded)]
     if json:
         say_json({"page": str(page), "tables": {table.key: table.to_dict() for table in tables}})
         return
+    say("\n".join(point for section in made.sections for point in section.points))
     say_drawn(*map(as_rich, tables))
     say(one_line(f"wrote {page}{'' if page_only else '; tables/ and plots/ beside it'}"))

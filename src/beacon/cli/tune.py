@@ -25,7 +25,10 @@ def tune(
     model_file: ModelFile,
     queries_file: QueryFile,
     guide_folder: Annotated[
-        str | None, typer.Argument(metavar="GUIDE", help="Guide of `beacon train`; none: make a profile.")
+        str | None,
+        typer.Argument(
+            metavar="GUIDE", help="Guide of `beacon train`; without one, give --out to make a profile."
+        ),
     ] = None,
     *,
     out: Annotated[
@@ -36,9 +39,9 @@ def tune(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Try several uses of a guide on validation queries; the best is stored in it and used by default.
+    """Find the best use of a guide on validation queries, and store it in the guide.
 
-    Without a guide, weights, shares and starts of the search are tried; the best make a profile for --guide.
+    Without a guide, settings of the search are tried; the best make a profile, for `beacon solve --guide`.
 
     Example:  beacon tune alarm.bif alarm.parquet alarm.guide
     """

@@ -36,10 +36,10 @@ class CollectSettings:
     teacher: TeacherSettings = field(default_factory=TeacherSettings)
     """How references are found."""
     steps: int = 2000
-    """Most recorded steps per query, over all its walks; 0: references alone."""
+    """The most steps to record per query, over all its walks; 0: references alone."""
     restart_interval: int | None = None
-    """Steps of a walk, which must divide ``steps``; None: as many as the model has variables to choose, so
-    that walks cover the whole way to the reference. At least one walk is recorded then."""
+    """Steps of a walk, a divisor of ``steps``. Unless given, a walk has as many steps as the model has
+    variables to choose, enough to reach the reference, and at least one is recorded."""
 
     def __post_init__(self) -> None:
         check_count("steps", self.steps, 0)

@@ -40,9 +40,9 @@ class TeacherSettings:
     """``auto`` (GLS+ and tree moves), ``gls+``, or ``toulbar2`` (optimal where it proves so; where not, the
     better of its answer and that of ``auto``)."""
     steps: int | None = None
-    """Steps of each run; 100,000 unless ``seconds`` is given."""
+    """Steps of each run; 100,000 unless a time is given."""
     seconds: float | None = None
-    """Seconds of each run, or of toulbar2 (10 unless given). Then results depend on the machine."""
+    """Seconds of each run, or of toulbar2 (10 unless given). Results then depend on the machine."""
     runs: int = 1
     """Independent runs per query; the best result counts."""
     restart_interval: int = 50_000

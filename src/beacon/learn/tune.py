@@ -62,7 +62,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class TuneSettings:
-    """What is compared, and for how long.
+    """What is compared, and for how long: at ``seconds``, or with ``seconds=()`` at ``steps``.
 
     >>> import beacon
     >>> beacon.TuneSettings(seconds=(), steps=(100, 1_000)).steps  # the same on every machine
@@ -70,11 +70,11 @@ class TuneSettings:
     """
 
     seconds: tuple[float, ...] = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
-    """Times at which the best scores are compared, scoring included; empty: compare at steps."""
+    """Times at which the best scores are compared, scoring included."""
     steps: tuple[int, ...] = ()
-    """Numbers of steps at which the best scores are compared; needs empty ``seconds``."""
+    """Compare after these numbers of steps, not at times: the outcome is the same on every machine."""
     queries: int = 32
-    """Most validation queries."""
+    """The most validation queries to compare on."""
 
     def __post_init__(self) -> None:
         if bool(self.seconds) == bool(self.steps):

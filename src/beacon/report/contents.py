@@ -20,6 +20,7 @@ from beacon.report.summaries import (
     wall_clock_table,
 )
 from beacon.report.tables import Table
+from beacon.report.verdict import verdict
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Section:
     text: str
     tables: list[Table] = field(default_factory=list)
     plots: list[Plot] = field(default_factory=list)
+    points: list[str] = field(default_factory=list)
+    folded: list[Table] = field(default_factory=list)
+    """Tables for those who want every figure; closed at first."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Report:
     @property
     def tables(self) -> Iterator[Table]:
         """All tables in order."""
-        return (table for section in self.sections for table in section.tables)
+        return (table for section in self.sections for table in (*section.tables, *section.folded))
 
     @property
     def plots(self) -> Iterator[Plot]:
@@ -54,18 +58,27 @@ class Report:
 def make_report(results: Evaluation, extra: Sequence[Section] = ()) -> Report:
     """Everything that the results have to say, then ``extra``; sections without content are left out."""
     makers = (
+        _verdict,
+        _anytime,
         _overview,
         _wins,
         _improvements,
         _weights,
-        _anytime,
         _wall_clock,
         _targets,
         _speed,
         _training,
     )
     sections = [*(make(results) for make in makers), *extra]
-    return Report(results, [section for section in sections if section.tables or section.plots])
+    return Report(results, [section for section in sections if _has_content(section)])
+
+
+def _has_content(section: Section) -> bool:
+    return bool(section.points or section.tables or section.folded or section.plots)
+
+
+def _verdict(results: Evaluation) -> Section:
+    return Section("verdict", "In short", "", points=verdict(results))
 
 
 def _overview(results: Evaluation) -> Section:
@@ -75,7 +88,9 @@ def _overview(results: Evaluation) -> Section:
         f"{runs}. Every method answers the same queries from the same uniformly random starts, and the best "
         "score so far is what counts."
     )
-    return Section("overview", "At a glance", text, [overview_table(results), networks_table(results)])
+    return Section(
+        "overview", "Methods and networks", text, [overview_table(results), networks_table(results)]
+    )
 
 
 def _wins(results: Evaluation) -> Section:
@@ -90,7 +105,10 @@ def _wins(results: Evaluation) -> Section:
         "How often a method is ahead of a baseline at the same budget: green above 50 %, red below. "
         "Ties count one half, so a method that is as good as its baseline stands at 50."
     )
-    return Section("wins", "Wins", text, [table for table in tables if table.rows], plots)
+    tables = [table for table in tables if table.rows]
+    if len(results.networks) == 1:  # a heatmap of one row says less than the table
+        return Section("wins", "Wins", text, tables)
+    return Section("wins", "Wins", text, plots=plots, folded=tables)
 
 
 def _improvements(results: Evaluation) -> Section:
@@ -101,7 +119,9 @@ def _improvements(results: Evaluation) -> Section:
     ]
     tables += [gap_table(results, "step", results.step_budgets[-1])] if results.step_budgets else []
     text = "How much better, in percent of the baseline's score, and how far from the best known score."
-    return Section("improvement", "Improvement by steps", text, [table for table in tables if table.rows])
+    return Section(
+        "improvement", "Improvement by steps", text, folded=[table for table in tables if table.rows]
+    )
 
 
 def _weights(results: Evaluation) -> Section:
@@ -121,13 +141,15 @@ def _anytime(results: Evaluation) -> Section:
 
 
 def _wall_clock(results: Evaluation) -> Section:
-    tables = []
-    if results.second_budgets:
-        if "greedy" in results.methods and len(main_methods(results)) > 1:
-            tables.append(wall_clock_table(results, "greedy", results.second_budgets[-1]))
-        tables += [gap_table(results, "second", budget) for budget in results.second_budgets]
     text = "The same wall-clock time for everyone, other solvers included."
-    return Section("wall-clock", "Wall clock", text, tables)
+    budgets = results.second_budgets
+    if not budgets or len(results.networks) == 1:
+        by_time = [comparisons.budget_table(results, results.networks[0], "second")] if budgets else []
+        return Section("wall-clock", "Wall clock", text, by_time)
+    *earlier, last = [gap_table(results, "second", budget) for budget in budgets]
+    if "greedy" in results.methods and len(main_methods(results)) > 1:
+        earlier.append(wall_clock_table(results, "greedy", budgets[-1]))
+    return Section("wall-clock", "Wall clock", text, [last], folded=earlier)
 
 
 def _targets(results: Evaluation) -> Section:
@@ -138,7 +160,7 @@ def _targets(results: Evaluation) -> Section:
 def _speed(results: Evaluation) -> Section:
     table = step_time_table(results)
     text = "What one step (one flip) costs, the guide's share included where there is one."
-    return Section("speed", "Time per step", text, [table] if len(table.columns) > 1 else [])
+    return Section("speed", "Time per step", text, folded=[table] if len(table.columns) > 1 else [])
 
 
 def _training(results: Evaluation) -> Section:
@@ -157,6 +179,6 @@ def _histories(results: Evaluation) -> dict[str, list[dict[str, Any]]]:
                 found[path.parent.name] = history
     for name, facts in results.run["networks"].items():
         history = (facts.get("guide") or {}).get("history")
-        if history:
+        if history and history not in found.values():  # the guide in the folder may be the network's
             found[name] = history
     return found

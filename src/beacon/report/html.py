@@ -64,9 +64,15 @@ def _section(section: Section) -> str:
     )
     gallery = f'<div class="plots">{plots}</div>' if plots else ""
     tables = "".join(map(_table, section.tables))
+    if section.folded:
+        names = f"<summary>{plural(len(section.folded), 'table')} with every figure</summary>"
+        tables += f'<details class="more">{names}{"".join(map(_table, section.folded))}</details>'
+    text = f"<p>{escape(section.text)}</p>" if section.text else ""
+    points = "".join(f"<li>{escape(point)}</li>" for point in section.points)
+    listed = f'<ul class="verdict">{points}</ul>' if points else ""
     return (
         f'<section id="{section.key}"><h2>{escape(section.title)}</h2>'
-        f"<p>{escape(section.text)}</p>{gallery}{tables}</section>"
+        f"{text}{listed}{gallery}{tables}</section>"
     )
 
 

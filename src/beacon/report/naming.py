@@ -7,7 +7,16 @@ from typing import Any
 
 from beacon.evaluation.evaluation import Evaluation, Kind
 
-COLOURS = ("#3b7dd8", "#e07b39", "#2a9d6f", "#a35bc9", "#d64550", "#17a2b8", "#8a8f98", "#c9a227")
+COLOURS = {
+    "gls+": "#3b7dd8",
+    "tree": "#e07b39",
+    "auto": "#2a9d6f",
+    "beacon": "#a35bc9",
+    "toulbar2": "#d64550",
+    "beacon-gls+": "#17a2b8",
+    "greedy": "#8a8f98",
+    "beacon-greedy": "#c9a227",
+}
 """Distinct for colour-blind readers, and legible on white and on dark grey."""
 
 
@@ -28,8 +37,12 @@ def main_methods(results: Evaluation) -> list[str]:
 
 
 def colour_of(results: Evaluation, method: str) -> str:
-    """The same colour for a method in every plot."""
-    return COLOURS[results.methods.index(method) % len(COLOURS)]
+    """The same colour for a method in every plot, and in every report if it is one of Beacon's own."""
+    if method in COLOURS:
+        return COLOURS[method]
+    others = [one for one in results.methods if one not in COLOURS]
+    free = [colour for name, colour in COLOURS.items() if name not in results.methods] or [*COLOURS.values()]
+    return free[others.index(method) % len(free)]
 
 
 def amount(kind: Kind, budget: float) -> str:

@@ -22,6 +22,7 @@ from beacon.strategies.strategy import STRATEGIES, Strategy, make_strategy
 if TYPE_CHECKING:
     from beacon.runner.stop import Begin
 
+GUIDED = ("greedy", "gls+")
 _READY: set[type[Strategy]] = set()
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -123,19 +124,29 @@ def _warm_up_rescoring() -> None:
     rescore(_small_model(), np.zeros(3, dtype=np.int64), np.empty(3))
 
 
-def compile_all() -> None:
-    """Compile every kernel of a search, for images and clusters."""
+def warm_up_knowledge() -> None:
+    """The same for all that is known without a search."""
     from beacon.model.width import min_fill_width  # noqa: PLC0415 - no search needs it
 
     warm_up_exact()
     warm_up_long_way()
     warm_up_bound()
-    for name in STRATEGIES:
-        warm_up(make_strategy(name))
-    for name in ("greedy", "gls+"):
-        warm_up_guided(name)
     warm_up_scoring()
     min_fill_width([{1}, {0}])
+
+
+def warm_up_named(name: str) -> None:
+    """The same for a strategy by its name, guided too where a guide may choose its moves."""
+    warm_up(make_strategy(name))
+    if name in GUIDED:
+        warm_up_guided(name)
+
+
+def compile_all() -> None:
+    """Compile every kernel of a search, for images and clusters."""
+    warm_up_knowledge()
+    for name in STRATEGIES:
+        warm_up_named(name)
 
 
 def _small_model() -> FlatModel:
