@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,18 +50,18 @@ def leads(rows: list[dict[str, str]], network: str, mark: str) -> NDArray[np.flo
     return lead
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def table(rows: list[dict[str, Any]], marks: Sequence[str] = MARKS) -> str:
     """Mean lead with its standard error, queries ahead and behind."""
     lines = []
     for network in dict.fromkeys(row["network"] for row in rows):
         cells = []
-        for mark in MARKS:
+        for mark in marks:
             lead = leads(rows, network, mark)
             error = lead.std(ddof=1) / np.sqrt(len(lead))
             ahead, behind = int((lead > 1e-6).sum()), int((lead < -1e-6).sum())
             cells.append(f"{lead.mean():+.3f} ± {error:.3f} ({ahead} : {behind})")
         lines.append([network, str(len(lead)), *cells])
-    return markdown(["network", "queries", *(f"{float(mark):g} s" for mark in MARKS)], lines)
+    return markdown(["network", "queries", *(f"{float(mark):g} s" for mark in marks)], lines)
 
 
 def page() -> str:
