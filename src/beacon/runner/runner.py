@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from beacon.engine.core import warn_of_lost_digits
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.join import join_factors
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome
@@ -102,7 +101,7 @@ class Runner:
         self.flat = compile_model(model, log_zero) if flat is None else flat
         warn_of_lost_digits(self.flat)
         chosen = make_strategy(strategy)
-        self.searched = join_factors(self.flat) if chosen.joins else self.flat
+        self.searched = _joined(self.flat) if chosen.joins else self.flat
         """What is searched; ``flat`` has the factors that scores are made of."""
         self.strategy = chosen.fitted(self.searched)
         self.pool = Pool(threads)
@@ -425,6 +424,12 @@ class _Job(Generic[T]):
         if self.cancelled.is_set():
             return [_interrupted(outcome, self.stops[-1]) for outcome in batch.outcomes]
         return batch.outcomes
+
+
+def _joined(model: FlatModel) -> FlatModel:
+    from beacon.model.join import join_factors  # noqa: PLC0415 - only the mix joins
+
+    return join_factors(model)
 
 
 def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
