@@ -59,6 +59,7 @@ def test_one_query_makes_a_table_of_one_row(sprinkler: Path, tmp_path: Path) -> 
         (["--key", "grass", "-o", "out.csv"], "key 'grass' is a variable of the model"),
         (["--key", "id", "--key", "name"], "--key goes into a table of answers; give one with -o OUT.csv"),
         (["-o", "out.csv"], "expected a variable in the header: no variable is called 'id'"),
+        (["-o", "out.csv"], "(a column that is no variable: --key id)"),
         (["--key", "id", "--key", "name", "-o", "in.csv"], "this command reads that file"),
     ],
 )

@@ -231,14 +231,14 @@ def test_a_child_need_not_be_last_in_its_factor() -> None:
 def test_only_a_bayesian_network_can_be_written() -> None:
     model = GraphicalModel.from_tables([2], [([0], [0.0, 0.0])])
     with pytest.raises(
-        ModelError, match=r"only Bayesian networks can be written as BIF.*\.uai, \.LG and \.wcsp"
+        ModelError, match=r"only Bayesian networks can be written as BIF.*\.uai, \.lg and \.wcsp"
     ):
         bif.write(model)
 
 
 def test_a_probability_too_small_for_a_number_is_refused() -> None:
     model = GraphicalModel.from_tables([2], [([0], [0.0, -800.0])])
-    with pytest.raises(ModelError, match=r"exp\(-800\) is too small for a BIF file; write an \.LG file"):
+    with pytest.raises(ModelError, match=r"exp\(-800\) is too small for a BIF file; write an \.lg file"):
         bif.write(model)
 
 

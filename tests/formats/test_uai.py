@@ -88,7 +88,7 @@ def test_a_log_that_no_potential_has_is_written_as_nearly_as_can_be() -> None:
 def test_a_potential_out_of_range_is_refused_with_a_way_out(log_potential: float) -> None:
     model = GraphicalModel.from_tables([2], [((0,), [0.0, 0.0]), ((0,), [0.0, log_potential])])
     with pytest.raises(
-        ModelError, match=r"^factor 1: exp\(.*\) is out of the range of a UAI file; write an \.LG file"
+        ModelError, match=r"^factor 1: exp\(.*\) is out of the range of a UAI file; write an \.lg file"
     ):
         uai.write(model)
     assert same_factors(read(uai.write(model, logs=True), logs=True), model)

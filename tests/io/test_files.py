@@ -114,6 +114,9 @@ def test_what_dead_processes_left_is_swept_by_the_next_write(tmp_path: Path) -> 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BeaconError, match=r"^cannot read .*no\.uai: no such file or directory$"):
         read_text(tmp_path / "no.uai")
+    (tmp_path / "no.uai.xz").write_bytes(b"")
+    with pytest.raises(BeaconError, match=r"no such file or directory; did you mean .*no\.uai\.xz\?$"):
+        read_text(tmp_path / "no.uai")
 
 
 def test_a_directory_is_not_a_file(tmp_path: Path) -> None:

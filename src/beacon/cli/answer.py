@@ -101,6 +101,8 @@ def solve_and_show(
 
         shown = output.variables or results.query_variables
         write_table(output.place.table, results.to_columns(shown, output.place.keys))
+        if not output.json:
+            say(one_line(f"wrote {output.place.table}: {len(results):,} answers"))
 
 
 def _solve_one(

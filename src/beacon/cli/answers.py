@@ -16,8 +16,8 @@ from beacon.runner.show import as_json
 COMPRESSED = (".gz", ".xz", ".bz2")
 
 
-def result_line(query: int, result: Result, variables: tuple[int, ...]) -> str:
-    """One query of many, with the values of some variables."""
+def result_line(query: object, result: Result, variables: tuple[int, ...]) -> str:
+    """One query of many, by its number or key, with the values of some variables."""
     ending = (
         ", proved optimal" if result.is_optimal else ", interrupted" if result.stop == "interrupted" else ""
     )
@@ -63,11 +63,16 @@ class ManyAnswers:
             write(self._output.place.files[query], result)
         while self._next in self._waiting:
             following = self._waiting.pop(self._next)
-            line = result_line(self._next, following, self._output.variables)
+            line = result_line(self._name(self._next), following, self._output.variables)
             if not self._output.json:
                 self._bar.say(line)
             self._next += 1
         self._bar.reach(len(self._heard))
+
+    def _name(self, query: int) -> object:
+        """What the user's table calls a query, or else its number."""
+        keys = self._output.place.keys.values()
+        return one_line(", ".join(str(column[query]) for column in keys)) if keys else query
 
 
 def checked_place(

@@ -51,7 +51,7 @@ def distributions(model: GraphicalModel, format_name: str) -> list[Distribution]
         raise ModelError(
             f"only Bayesian networks can be written as {format_name}: each variable needs one factor that is "
             f"its distribution given earlier ones (found {model.num_variables} variables, "
-            f"{model.num_factors} factors); .uai, .LG and .wcsp files can hold this model"
+            f"{model.num_factors} factors); .uai, .lg and .wcsp files can hold this model"
         )
     pairs = zip(model.factors, children, strict=True)
     return [_distribution(model, factor, child) for factor, child in pairs if child >= 0]
@@ -71,6 +71,6 @@ def _probabilities(log_table: NDArray[np.float64]) -> NDArray[np.float64]:
     if is_lost.any():
         raise ModelError(
             f"the probability exp({log_table[is_lost][0]:.6g}) is too small for a BIF file; "
-            "write an .LG file (natural logs)"
+            "write an .lg file (natural logs)"
         )
     return numbers

@@ -208,5 +208,5 @@ def _check_potentials(
         factor = first + int(np.searchsorted(starts, entry, side="right")) - 1
         raise ModelError(
             f"factor {factor}: exp({log_table[entry]:.6g}) is out of the range of a "
-            "UAI file; write an .LG file (natural logs), or scale the model first"
+            "UAI file; write an .lg file (natural logs), or scale the model first"
         )

@@ -150,7 +150,8 @@ class _Reader:
         if default == -1:
             keyword = shortened(tokens.next_word("the keyword of a function"))
             tokens.fail(
-                f"expected a cost table, found the keyword function {keyword!r}, which cannot be read"
+                f"expected a cost table, found the keyword function {keyword!r}, which cannot be read; write "
+                "it as a table"
             )
         num_tuples = tokens.next_int("a number of tuples", low=-len(self._shared))
         if num_tuples < 0:

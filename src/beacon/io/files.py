@@ -206,7 +206,10 @@ def _chunks(path: str) -> Iterator[bytes]:
                 is_empty = False
                 yield chunk
     except OSError as error:
-        raise BeaconError(f"cannot read {path}: {reason(error)}") from None
+        packed = next(
+            (f"; did you mean {path}{end}?" for end in _COMPRESSIONS if os.path.exists(path + end)), ""
+        )
+        raise BeaconError(f"cannot read {path}: {reason(error)}{packed}") from None
     except ValueError as error:  # a null character in the name
         raise BeaconError(f"cannot read {path!r}: {error}") from None
     if is_empty:

@@ -95,12 +95,14 @@ def _overview(results: Evaluation) -> Section:
 
 def _wins(results: Evaluation) -> Section:
     plots, tables = [], []
+    strongest = comparisons.baselines(results)[-1:]
     for baseline in comparisons.baselines(results):
         for kind in ("step", "second"):
             if results.budgets(kind):
                 tables.append(comparisons.win_table(results, baseline, kind))
         for method in comparisons.compared(results, baseline):
-            plots += drawings.win_plots(results, method, baseline)
+            if [baseline] == strongest or results.baselines.get(method) == baseline:
+                plots += drawings.win_plots(results, method, baseline)
     text = (
         "How often a method is ahead of a baseline at the same budget: green above 50 %, red below. "
         "Ties count one half, so a method that is as good as its baseline stands at 50."
@@ -134,8 +136,9 @@ def _weights(results: Evaluation) -> Section:
 
 def _anytime(results: Evaluation) -> Section:
     text = (
-        "Mean gap to the best known score, over steps and over wall-clock time; the band holds the middle "
-        "half of the queries. Both axes are logarithmic, the vertical one down to 0.01 %."
+        "Median gap to the best known score, over steps and over wall-clock time; the band holds the middle "
+        "half of the queries. Both axes are logarithmic, the vertical one down to 0.01 %. A curve that "
+        "begins late begins with a dot, when half of the queries have an answer."
     )
     return Section("anytime", "Anytime curves", text, plots=drawings.anytime_plots(results))
 

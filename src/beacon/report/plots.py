@@ -141,7 +141,9 @@ def plot_anytime(
     xlabel: str = "steps",
     title: str = "",
 ) -> Any:
-    """Gap to the best known over the budget: the mean of each [queries, grid], its middle half shaded.
+    """Gap to the best known over the budget: the median of each [queries, grid], the middle half shaded.
+
+    A curve begins, with a dot if that is late, where half of the queries have an answer (a finite gap).
 
     >>> import beacon, numpy
     >>> gaps = {"gls+": numpy.array([[5.0, 1.0, 0.1], [7.0, 2.0, 0.0]])}
@@ -152,17 +154,18 @@ def plot_anytime(
     with drawing_style():
         ax = ax if ax is not None else new_axes()
         for place, (method, gaps) in enumerate(curves.items()):
-            known = np.isfinite(gaps).all(axis=0)
+            low, middle, high = np.quantile(gaps, [0.25, 0.5, 0.75], axis=0, method="higher")
+            known = np.isfinite(middle)
             if not known.any():
                 continue
-            points, some = grid[known], gaps[:, known]
+            points, look = grid[known], {"color": colours[method], "zorder": 3 + place}
             style = DASHES[place // 4 % len(DASHES)]
-            ax.plot(points, some.mean(axis=0), color=colours[method], label=method, linestyle=style)
-            low, high = np.quantile(some, [0.25, 0.75], axis=0)
-            ax.fill_between(points, low, high, color=colours[method], alpha=0.15, linewidth=0)
+            first = {} if known[0] else {"marker": "o", "markersize": 4, "markevery": [0]}
+            ax.plot(points, middle[known], label=method, linestyle=style, clip_on=False, **look, **first)
+            ax.fill_between(points, low[known], high[known], alpha=0.15, linewidth=0, color=colours[method])
         ax.set_xscale("log")
         ax.set_yscale("symlog", linthresh=GAP_FLOOR, linscale=0.5)
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(bottom=-GAP_FLOOR / 5)  # what is at 0 must not hide behind the axis
         _plain_ticks(ax)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("gap to best known, %")

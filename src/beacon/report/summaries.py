@@ -37,7 +37,7 @@ def networks_table(results: Evaluation) -> Table:
         )
     columns = (
         *("network", "file", "variables", "factors", "max domain", "zeros, %", "log zero", "queries"),
-        *("optimum proved, %", "below the optimum at most, %"),
+        *("proved, %", "gap at most, %"),
     )
     note = (
         "“log zero” is what a zero potential counts in floored scores; all scores here are floored. Where "

@@ -15,6 +15,7 @@ from beacon.report.tables import duration
 from beacon.strategies.strategy import STRATEGIES
 
 LEVEL = 45.0, 55.0  # win percentages that count as neither ahead nor behind
+CLOSE = 1.0  # percent below the optimum, at most
 TUNED = "beacon"
 
 
@@ -70,13 +71,12 @@ def _proofs(results: Evaluation) -> str:
     ]
     if not proved:
         return "No answer is proved optimal."
-    left = np.concatenate([results.bound_gaps(network) for network in results.networks])
-    known = left[np.isfinite(left) & (left > 0)]
-    bound = ""
-    if len(known):
-        below = f"at most {known.mean():.2g} % below the optimum, on average"
-        bound = f" On {plural(len(known), 'query')} without a proof the best known score is {below}."
-    return f"Proofs of optimality: {', '.join(proved)} answers.{bound}"
+    gaps = np.concatenate([results.bound_gaps(network) for network in results.networks])
+    close, others = int(((gaps > 0) & (gaps <= CLOSE)).sum()), int((gaps > 0).sum())
+    bound = (
+        f" Of {plural(others, 'query')} without any proof {close:,} are within {CLOSE:g} % of the optimum."
+    )
+    return f"Proofs of optimality: {', '.join(proved)} answers.{bound if close else ''}"
 
 
 def _zeros(results: Evaluation) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.core import rescore
+from beacon.errors import BeaconError
 from beacon.model.flat import FlatModel, as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search, Trace
@@ -386,8 +387,10 @@ class ResultList(list[Result]):
         self, show: Sequence[int] | None = None, keys: Mapping[str, Sequence[Any]] | None = None
     ) -> pd.DataFrame:
         """:meth:`to_columns` as a data frame of pandas."""
-        import pandas as pd  # noqa: PLC0415  (need not be installed)
-
+        try:
+            import pandas as pd  # noqa: PLC0415  (need not be installed)
+        except ImportError:
+            raise BeaconError("a data frame needs pandas; install it with: pip install pandas") from None
         return pd.DataFrame(self.to_columns(show, keys))
 
     def _repr_html_(self) -> str:
