@@ -338,6 +338,19 @@ def test_a_bound_that_does_not_move_has_a_small_share(monkeypatch: pytest.Monkey
         assert found._share == pytest.approx(share, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("gap", "idle_share", "share"),
+    [(1.0, 1.0, 0.41), (1.0, 0.1, 0.05), (0.0, 1.0, 0.5), (50.0, 1.0, 0.05), (101.0, 1.0, 0.05)],
+)
+def test_a_bound_that_is_near_gets_more_where_the_search_finds_nothing(
+    gap: float, idle_share: float, share: float
+) -> None:
+    flat = compile_model(several_grids([9]))
+    found = Beside(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
+    found.score, found.upper_bound, found._first_gap = 7.0, 7.0 + gap, 100.0
+    assert found._share_beside(idle_share) == pytest.approx(share, rel=0.01)
+
+
 @pytest.mark.parametrize(("seconds", "is_cheap"), [(0.8, True), (1.2, False)])
 def test_a_small_part_is_eliminated_only_if_that_is_cheap_against_its_share_of_the_search(
     seconds: float, is_cheap: bool

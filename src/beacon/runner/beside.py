@@ -21,6 +21,7 @@ from beacon.runner.stop import Stop
 FIRST_SHARE = 0.05  # of the time
 MIN_SHARE, MAX_SHARE = 0.02, 0.5
 KEEPS_SHARE = 0.4  # of the gap: a level that closes this much leaves the share as it is, all six nearly all
+NEARLY_ALL = 20  # power of the part of its first gap that a bound has closed: 0.9 of it counts 0.12
 SETUP_SECONDS = 2e-7  # for each table entry of what is left
 SECONDS_PER_ENTRY = 1.5e-7  # of the clusters of a level, for enough passes to be of use
 TIME_LEFT_SHARE = 0.5  # of the time that is left, for a level or an elimination
@@ -34,7 +35,8 @@ class Beside:
 
     Without a time limit the bound has its say before the search, so that the result is the same on every
     machine. With one it takes turns with the search. Each time that its messages stall, its share of the time
-    grows if they have closed much of the gap since the last time, and shrinks if they have not.
+    grows if they have closed much of the gap since the last time, and shrinks if they have not. A bound that
+    has closed nearly all of its first gap gets more where the search finds nothing any more.
     """
 
     def __init__(self, known: Known, effort: Effort) -> None:
@@ -46,7 +48,8 @@ class Beside:
         self.events: list[tuple[float, float]] = []
         self._bound: Bound | None = None
         self._spent, self._share = 0.0, FIRST_SHARE
-        self._gap, self._num_stalls = math.inf, 0
+        self._first_gap = self._gap = math.inf
+        self._num_stalls = 0
         self._heard = -math.inf
 
     @property
@@ -74,7 +77,8 @@ class Beside:
             return None
         left = self.effort.seconds - search.seconds
         expected = SETUP_SECONDS * self._num_entries if self._bound is None else self._bound.next_seconds
-        due = expected <= min(self._share * search.seconds - self._spent, TIME_LEFT_SHARE * left)
+        may_have_spent = self._share_beside(search.idle_share) * search.seconds
+        due = expected <= min(may_have_spent - self._spent, TIME_LEFT_SHARE * left)
         if not due or (self._bound is not None and self._bound.is_finished):
             return None
         began = perf_counter()
@@ -113,6 +117,12 @@ class Beside:
     def _tolerance(self) -> float:
         return tolerance_of(self.known.solved.reduced.model)
 
+    def _share_beside(self, idle_share: float) -> float:
+        """The bound's share of the time, beside a search that has found nothing in this part of its steps."""
+        gap = self.upper_bound - self.score
+        closed = 1 - gap / self._first_gap if gap < self._first_gap < math.inf else 0.0
+        return max(self._share, MAX_SHARE * idle_share * closed**NEARLY_ALL)
+
     def _beats(self, outcome: Outcome) -> bool:
         gain = self.score - outcome.score
         return self.score > -math.inf and (outcome.zero_factors > 0 or gain > self._tolerance)
@@ -124,7 +134,7 @@ class Beside:
         if self._bound is None:
             self._bound = Bound(solved, solved.seed, max_entries)
             self._bound.max_order_work = self.effort.caps.order_work
-            self._gap = self._bound.upper_bound - self.score
+            self._first_gap = self._gap = self._bound.upper_bound - self.score
             return
         bound = self._bound
         bound.max_entries, bound.max_work = max_entries, seconds * ENTRIES_PER_SECOND

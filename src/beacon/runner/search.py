@@ -187,6 +187,11 @@ class Search:
         return int(self.core.counters[0]["best_zeros"])
 
     @property
+    def idle_share(self) -> float:
+        """The part of its steps that it has made since it last found something better."""
+        return 1 - int(self.core.counters[0]["best_step"]) / max(1, self.steps)
+
+    @property
     def is_bounded(self) -> bool:
         """Was an upper bound given?"""
         return self.upper_bound < math.inf
