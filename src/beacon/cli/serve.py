@@ -23,8 +23,9 @@ Token = Annotated[str | None, option("--token TEXT", "Bearer token that requests
     "settings",
     ServeSettings,
     "Limits",
-    *("--workers N", "--queue N", "--max-seconds S", "--max-body BYTES", "--max-queries N"),
+    *("--queue N", "--max-seconds S", "--max-body BYTES", "--max-queries N"),
     *("--max-alternatives K", "--max-sessions N", "--session-seconds S", "--hosts A,B", "--log-evidence"),
+    workers="--threads --workers T",
 )
 def serve(
     model_files: Models = None,

@@ -12,7 +12,7 @@ class ServeSettings:
     """Limits of the server, so that no request takes more than its share. It checks itself."""
 
     workers: int | None = None
-    """Queries worked on at once; default: one per core."""
+    """Queries to work on at once; default: one per core."""
     queue: int = 64
     """Queries that may wait; more are refused (429)."""
     max_seconds: float = 60.0
