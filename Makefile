@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 LIGHT := .venv/.light
-# Python compiles what it imports; to compile all that is installed takes longer than to install it.
+# Python compiles what it imports, and keeps that; to compile all that is installed takes longer than to install it.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 INSTALL := $(PIP) -e
 
