@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from beacon.errors import UsageError, check_seed
 from beacon.model.evidence import Evidence, Queries, check_is_model, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.pool import Cancelled
+from beacon.runner.pool import Cancelled, has_workers
 from beacon.runner.result import Outcome, Result, ResultList, checked_result
 from beacon.runner.runner import Listener, Query, Runner
 from beacon.runner.stop import DEFAULT_STOP, Start, Stop, first_assignments, kind_of, stop_or_default
@@ -20,7 +21,10 @@ from beacon.strategies.strategy import Strategy
 if TYPE_CHECKING:
     from beacon.guided.guidance import GuideUse
     from beacon.guided.guide import Guide
+    from beacon.peers.proof import Prover
     from beacon.query.query_set import QuerySet
+    from beacon.runner.asked import Asked
+    from beacon.runner.stop import Begin
 
     AnyGuide = Guide | str | os.PathLike[str]
     AnyUse = GuideUse | Mapping[str, Any]
@@ -116,6 +120,9 @@ def solve_many(
 ) -> ResultList:
     """Solve many queries on one model, each under the same ``stop``, spread over ``threads``.
 
+    Or over the workers that ``joblib.parallel_config`` names: processes (``loky``), or those of Dask or Ray.
+    Then ``on_improvement`` hears nothing, and Ctrl-C leaves queries that are not done where they begin.
+
     ``evidences`` are mappings, a query set, or a table (of pandas, polars or Arrow, or columns by name) with
     a column per variable and a row per query; see :func:`beacon.model.data_frame.evidence_of_table`.
     ``guide`` is a trained guide or its folder; ``use`` says what it is asked for (what tuning chose, or else
@@ -156,35 +163,24 @@ def solve_many(
     loaded, use = guide_and_use(model, guide, use, start)
     starts = first_assignments(model, "random" if start is None or _is_guide(start) else start, resolved)
     queries = [Query(evidence, first) for evidence, first in zip(resolved, starts, strict=True)]
-    runner = Runner(
-        model,
-        strategy or default_strategy(loaded, use),
-        loaded,
-        use,
+    answering = Answering(
+        model=model,
+        strategy=strategy or default_strategy(loaded, use),
+        guide=loaded,
+        use=use,
         seed=seed,
         propagate=propagate,
         log_zero=log_zero,
-        threads=threads,
         begin=kind_of(start),
+        limits=limits,
+        prover=prover,
+        asked=asked,
     )
-
     cancelled, results = cancelled or Cancelled(), dict[int, Result]()
-
-    def finish(k: int, outcome: Outcome) -> Result:
-        if prover is not None:
-            outcome = prover.proved(runner.flat, resolved[k], outcome, cancelled)
-        result = checked_result(model, resolved[k], outcome, runner.flat, seed)
-        return result if asked is None else asked.answered(result, runner, limits, cancelled)
-
-    done = runner.run(
-        queries,
-        [limits],
-        finish,
-        cancelled=cancelled,
-        keeps_all=True,
-        on_improvement=on_improvement,
-        spent_seconds=perf_counter() - called - runner.loading_seconds,
-    )
+    if len(queries) > 1 and has_workers():
+        done = answering.by_workers(queries, threads, cancelled)
+    else:
+        done = answering.here(queries, threads, cancelled, on_improvement, called)
     for k, result in done:
         results[k] = result
         try:
@@ -193,6 +189,90 @@ def solve_many(
         except KeyboardInterrupt:  # the other results are still to come
             cancelled.set()
     return ResultList(results[k] for k in range(len(queries)))
+
+
+@dataclass(frozen=True, eq=False)
+class Answering:
+    """How queries are answered: all that is the same for every one of them. Workers are sent this."""
+
+    model: GraphicalModel
+    strategy: str | Strategy
+    guide: Guide | None
+    use: GuideUse | None
+    seed: int
+    propagate: bool
+    log_zero: float | None
+    begin: Begin | None
+    limits: Stop
+    prover: Prover | None
+    asked: Asked | None
+
+    @property
+    def kept(self) -> tuple[object, ...]:
+        """Every result refers to its model."""
+        return (self.model,)
+
+    def __call__(self, queries: Sequence[Query]) -> list[Result]:
+        """A worker's part: the results of some queries, one after another."""
+        return [result for _, result in sorted(self.here(queries, 1, Cancelled()), key=itemgetter(0))]
+
+    def here(
+        self,
+        queries: Sequence[Query],
+        threads: int | None,
+        cancelled: Cancelled,
+        on_improvement: Listener | None = None,
+        called: float | None = None,
+    ) -> Iterator[tuple[int, Result]]:
+        """Results as they come from threads of this process; all are to be done in time since ``called``."""
+        called = perf_counter() if called is None else called
+        runner = Runner(
+            self.model,
+            self.strategy,
+            self.guide,
+            self.use,
+            seed=self.seed,
+            propagate=self.propagate,
+            log_zero=self.log_zero,
+            threads=threads,
+            begin=self.begin,
+        )
+
+        def finish(k: int, outcome: Outcome) -> Result:
+            evidence = queries[k].evidence
+            if self.prover is not None:
+                outcome = self.prover.proved(runner.flat, evidence, outcome, cancelled)
+            result = checked_result(self.model, evidence, outcome, runner.flat, self.seed)
+            return (
+                result if self.asked is None else self.asked.answered(result, runner, self.limits, cancelled)
+            )
+
+        return runner.run(
+            queries,
+            [self.limits],
+            finish,
+            cancelled=cancelled,
+            keeps_all=True,
+            on_improvement=on_improvement,
+            spent_seconds=perf_counter() - called - runner.loading_seconds,
+        )
+
+    def by_workers(
+        self, queries: Sequence[Query], jobs: int | None, cancelled: Cancelled
+    ) -> Iterator[tuple[int, Result]]:
+        """Results as they come from other processes; after Ctrl-C, the rest are left where they begin."""
+        from beacon.runner.workers import spread  # noqa: PLC0415 - most queries are answered here
+
+        left = set(range(len(queries)))
+        try:
+            for k, result in spread(self, queries, jobs, cancelled):
+                left.remove(k)
+                yield k, result
+        except KeyboardInterrupt:
+            cancelled.set()
+        rest = sorted(left)
+        for k, result in self.here([queries[k] for k in rest], 1, cancelled) if rest else ():
+            yield rest[k], result
 
 
 def evidence_of_queries(model: GraphicalModel, queries: Queries | QuerySet) -> list[dict[int, int]]:

@@ -218,8 +218,8 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(sprinkle
         "train sprinkler.bif q.parquet -o g": ("torch", "learn"),
         "run sprinkler.bif -o r --preset small": ("torch", "learn"),
         "solve sprinkler.bif --guide deep --steps 5": ("torch", "learn"),
-        "collect sprinkler.bif q.parquet -q": ("joblib", "learn"),
-        "run sprinkler.bif -o r --preset fast": ("joblib", "learn"),
+        "run sprinkler.bif -o r --preset fast": ("torch", "learn"),
+        "collect sprinkler.bif q.parquet --backend loky -q": ("joblib", "cluster"),
         "report done -q": ("matplotlib", "plots"),
         "collect sprinkler.bif q.parquet --teacher toulbar2 -q": ("pytoulbar2", "peers"),
     }

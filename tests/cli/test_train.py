@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from beacon.model.families import random_bayes_net
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 from tests.cli.helpers import Outcome, run
+from tests.conftest import ROOT
 from tests.learn.trajectory_helpers import walk_trajectories
 
 MODEL = random_bayes_net(num_variables=7, max_domain=3, zero_fraction=0.1, seed=1)
@@ -176,3 +180,21 @@ def test_trajectories_are_collected_where_none_are_given(files: Files) -> None:
     )
     assert (outcome.code, outcome.err) == (0, "")
     load(files)
+
+
+@pytest.mark.slow
+def test_torchrun_trains_what_one_process_does(files: Files) -> None:
+    """Two processes on the CPU; one of them writes and speaks."""
+    assert files.train("--preset", "small", "--json").code == 0
+    alone = load(files)[1].history
+    given = ["train", files.model, files.queries, "--trajectories", files.trajectories, "-o", files.guide]
+    given += ["--device", "cpu", "--epochs", 3, "--preset", "small", "--json"]
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")}
+    command = [*launcher, "-m", "beacon", *map(str, given)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["epochs"] == 3
+    together = load(files)[1].history
+    for key in ("train_loss", "validation_loss"):
+        np.testing.assert_allclose([e[key] for e in together], [e[key] for e in alone], rtol=0.05)

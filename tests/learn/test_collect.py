@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pickle
-import sys
 
-import joblib
 import numpy as np
 import pytest
 
@@ -97,16 +95,6 @@ class TestIndependenceOfWorkers:
     def test_any_number_of_jobs_gives_the_same(self, model, queries, collected):
         assert are_equal(collect(model, queries, QUICK, seed=5, jobs=3), collected)
 
-    @pytest.mark.slow
-    def test_a_dask_cluster_gives_the_same(self, model, queries, collected):
-        distributed = pytest.importorskip("distributed")
-        with (
-            distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-            distributed.Client(cluster),
-            joblib.parallel_config(backend="dask"),
-        ):
-            assert are_equal(collect(model, queries, QUICK, seed=5), collected)
-
     def test_the_seed_decides(self, model, queries, collected):
         other = collect(model, queries, QUICK, seed=6)
         assert not np.array_equal(other.starts, collected.starts)
@@ -124,11 +112,6 @@ class TestIndependenceOfWorkers:
         copy = pickle.loads(pickle.dumps(teacher))
         assert set(vars(copy)) == {"model", "settings"}
         assert not copy.flat.log_table.flags.writeable
-
-    def test_dask_sees_how_large_a_collector_is(self, model):
-        """Then it sends the model to a worker once, and not with every chunk."""
-        collector = collector_module.Collector(Teacher(model, QUICK.teacher), QUICK, 0, {})
-        assert sys.getsizeof(collector) > 8 * model.num_entries
 
     def test_an_error_in_a_worker_arrives(self, model, queries, monkeypatch):
         def fail(*_: object) -> None:

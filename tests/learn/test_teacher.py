@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
-from beacon.errors import MissingDependencyError, ModelError, UsageError
+from beacon.errors import ModelError, UsageError
 from beacon.learn.collect import CollectSettings, collect
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.model.families import ising_grid
@@ -134,8 +132,3 @@ class TestSettings:
     def test_queries_of_another_model_are_refused(self, queries):
         with pytest.raises(ModelError, match="these queries are for another model"):
             collect(ising_grid(3, 3), queries, QUICK)
-
-    def test_joblib_may_be_missing(self, model, queries, monkeypatch):
-        monkeypatch.setitem(sys.modules, "joblib", None)
-        with pytest.raises(MissingDependencyError, match=r"collecting needs joblib; .*beacon-mpe\[learn\]"):
-            collect(model, queries, QUICK)

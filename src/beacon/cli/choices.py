@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from beacon.cli.options import ANSWER, GUIDE, LIMITS, OUTPUT, QUERY, SEARCH, flags, option
@@ -200,6 +201,15 @@ def costs_of(model_file: str) -> CostKind | None:
     from beacon.formats.costs import cost_kind  # noqa: PLC0415 - few files have costs
 
     return cost_kind(model_file)
+
+
+def workers(backend: str | None, threads: int | None) -> AbstractContextManager[None]:
+    """Whoever is to answer many queries."""
+    if backend is None:
+        return nullcontext()
+    from beacon.runner.crews import on_backend  # noqa: PLC0415 - most queries are answered here
+
+    return on_backend(backend, threads)
 
 
 def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str, Any]) -> None:

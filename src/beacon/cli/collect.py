@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Annotated, Any
 
 from beacon.cli.console import KeepingBar, one_line, say, say_json
-from beacon.cli.options import OUTPUT, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
+from beacon.cli.options import OUTPUT, Backend, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
 from beacon.io.files import check_writable
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
@@ -37,6 +37,7 @@ def collect(
     walks: CollectSettings,
     out: Out = None,
     jobs: Jobs = None,
+    backend: Backend = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -50,6 +51,7 @@ def collect(
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.learn.collect import collect as collect_trajectories  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
+    from beacon.runner.crews import on_backend  # noqa: PLC0415
 
     target = out if out is not None else str(Path(query_file).parent / "trajectories.parquet")
     check_writable(target, [model_file, query_file])
@@ -57,7 +59,7 @@ def collect(
     queries = QuerySet.load(query_file, model)
     settings = replace(walks, teacher=teacher)
     began = perf_counter()
-    with KeepingBar(target, len(queries), quiet) as progress:
+    with on_backend(backend, jobs), KeepingBar(target, len(queries), quiet) as progress:
         made = collect_trajectories(
             model, queries, settings, seed=seed, jobs=jobs, path=target, on_progress=progress.hear
         )

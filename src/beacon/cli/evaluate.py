@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from beacon.cli.console import ProgressBar, command_line, one_line, say, say_json
-from beacon.cli.options import LIMITS, OUTPUT, QUERY_FILE, Json, Quiet, Seed, argument, flags, option
+from beacon.cli.options import LIMITS, OUTPUT, QUERY_FILE, Backend, Json, Quiet, Seed, argument, flags, option
 from beacon.evaluation.problem import Sources, problems_of
 from beacon.evaluation.session import Request, facts_in_words, measure, session_facts
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.files import check_named
 from beacon.io.settings import words_of
+from beacon.runner.crews import on_backend
 
 METHODS, NETWORKS = "Methods", "Networks and queries"  # panels of the help
 LATER: dict[str, Any] = {"unset": "{}", "check": False}  # checked when all are known
@@ -46,6 +47,7 @@ def evaluate(
     budgets: dict[str, Any],
     time: Time = None,
     threads: Threads = None,
+    backend: Backend = None,
     sources: Sources,
     queries: EvaluateSettings,
     seed: Seed = 0,
@@ -71,7 +73,8 @@ def evaluate(
     request = Request(settings, None, seed, threads, Path(out), programs, command_line())
     if not quiet and not sys.stderr.isatty():
         logging.getLogger("beacon").setLevel(logging.INFO)  # a line per network where no bar is shown
-    with ProgressBar("evaluating (Ctrl-C keeps what is done)", 0, quiet) as bar:
+    work = "evaluating (Ctrl-C keeps what is done)"
+    with on_backend(backend, threads), ProgressBar(work, 0, quiet) as bar:
         made = measure(problems, request, missing, bar.show)
     facts = session_facts(made, out, problems)
     say_json(facts) if json else say(one_line(facts_in_words(facts)))

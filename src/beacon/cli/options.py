@@ -117,6 +117,11 @@ Seed = Annotated[int, option("--seed S", "Seed of all randomness.", low=0)]
 Jobs = Annotated[
     int | None, option("--threads --jobs T", "Queries to work on at once; default: one per core.", low=1)
 ]
+BACKEND_HELP = (
+    "Where queries are worked on: threads of this process, processes (loky), or a cluster: dask, ray, or the "
+    "address of a Dask scheduler; default: threads."
+)
+Backend = Annotated[str | None, option("--backend threads|loky|dask|ray|tcp://HOST:PORT", BACKEND_HELP)]
 Device = Annotated[
     str,
     option(

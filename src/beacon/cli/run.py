@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from beacon.cli.console import ProgressBar, command_line, one_line, say, say_drawn, say_json
-from beacon.cli.options import Device, Jobs, Json, ModelFile, Quiet, flags, option
+from beacon.cli.options import Backend, Device, Jobs, Json, ModelFile, Quiet, flags, option
 from beacon.io.files import check_named
 from beacon.pipeline.settings import RunSettings
 
@@ -51,6 +51,7 @@ def run(
     redo: Redo = False,
     device: Device = "auto",
     jobs: Jobs = None,
+    backend: Backend = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -63,6 +64,7 @@ def run(
     from beacon.pipeline import run as library  # noqa: PLC0415
     from beacon.pipeline.pipeline import stage_line  # noqa: PLC0415
     from beacon.report.comparisons import difference_tables  # noqa: PLC0415
+    from beacon.runner.crews import on_backend  # noqa: PLC0415
 
     check_named(out)
     given: dict[str, Any] = changes | {
@@ -72,7 +74,7 @@ def run(
         "jobs": jobs,
         "redo": redo,
     }
-    with ProgressBar("", 0, quiet) as bar:
+    with on_backend(backend, jobs), ProgressBar("", 0, quiet) as bar:
         tell = bar.note if json else bar.say  # stdout is kept for JSON
         given |= {"on_stage": lambda *stage: tell(one_line(stage_line(*stage))), "on_progress": bar.show}
         made = library.run(model_file, out, config, changes=items, command=command_line(), **given)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from beacon.cli import choices as options
-from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, Seed
+from beacon.cli.options import Backend, EvidenceItems, Json, ModelFile, Quiet, Seed
 from beacon.runner.stop import StopSettings
 
 
@@ -29,6 +29,7 @@ def solve(
     log_zero: options.LogZero = None,
     seed: Seed = 0,
     threads: options.Threads = None,
+    backend: Backend = None,
     limits: StopSettings,
     alternatives: options.Alternatives = None,
     distance: options.Distance = 1,
@@ -79,4 +80,5 @@ def solve(
     )
     how: dict[str, Any] = {"guide": loaded, "use": use, "strategy": strategy, "start": begin, "seed": seed}
     how |= {"propagate": propagate, "prove": prove, "log_zero": log_zero, "threads": threads}
-    answer.solve_and_show(partial(solve_many, **how), model, queries, limits.stop, output)
+    with options.workers(backend, threads):
+        answer.solve_and_show(partial(solve_many, **how), model, queries, limits.stop, output)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beacon.cli.console import ProgressBar, least_width, line_width, say, say_drawn, say_json
-from beacon.cli.options import Json, ModelFile, QueryFile, Quiet, Seed, flags, option
+from beacon.cli.options import Backend, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
 from beacon.errors import UsageError
 from beacon.learn.tune import TuneSettings
 
@@ -35,6 +35,8 @@ def tune(
         str | None, option("-o --out PROFILE", "Without a guide: folder to write the profile to.")
     ] = None,
     given: dict[str, Any],
+    jobs: Jobs = None,
+    backend: Backend = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -50,6 +52,7 @@ def tune(
     from beacon.guide.trivial import ProfileGuide  # noqa: PLC0415
     from beacon.learn.tune import tune as tune_guide  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
+    from beacon.runner.crews import on_backend  # noqa: PLC0415
 
     settings = TuneSettings.of(given)
     if (guide_folder is None) == (out is None):
@@ -59,13 +62,14 @@ def tune(
     model = read_model(model_file)
     queries = QuerySet.load(queries_file, model)
     guide = None if guide_folder is None else load_guide(guide_folder, model)
-    with ProgressBar("tuning", None, quiet) as bar:
+    with on_backend(backend, jobs), ProgressBar("tuning", None, quiet) as bar:
         tuning = tune_guide(
             model,
             queries,
             guide,
             settings,
             seed=seed,
+            threads=jobs or 1,
             on_round=lambda trials, count: bar.describe(f"{trials} ways to search on {count} queries"),
         )
     if guide_folder is not None:

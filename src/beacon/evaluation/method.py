@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.model.flat import FlatModel
+from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Trace
 
@@ -62,12 +62,20 @@ class Network:
     model: GraphicalModel
     flat: FlatModel
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process compiles the model anew."""
+        return _network, (self.name, self.model, self.flat.log_zero)
+
     def floored_score(self, assignment: NDArray[np.int64] | None) -> tuple[float, int]:
         """An assignment's floored score and zero factors, recomputed from the model; -inf for none."""
         if assignment is None:
             return -np.inf, 0
         score = self.model.floored_log_score(assignment, self.flat.log_zero)
         return score, self.model.num_zero_factors(assignment)
+
+
+def _network(name: str, model: GraphicalModel, log_zero: float) -> Network:
+    return Network(name, model, compile_model(model, log_zero))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from beacon.errors import UsageError
 from beacon.evaluation.catalog import AnyMethod, Catalog
 from beacon.evaluation.evaluation import Evaluation
-from beacon.evaluation.method import Budget, Method, Network, Query, settings_of_method
+from beacon.evaluation.method import Budget, Method, Network, Query, Run, settings_of_method
 from beacon.evaluation.methods import GuidedMethod
 from beacon.evaluation.problem import Loaded, Problem
 from beacon.evaluation.records import make_record, record_store
@@ -24,7 +25,7 @@ from beacon.io.files import make_folder
 from beacon.io.folder_lock import folder_lock
 from beacon.io.row_store import RowStore
 from beacon.query.query_set import QuerySet
-from beacon.runner.pool import num_threads
+from beacon.runner.pool import has_workers, num_threads
 from beacon.runner.stop import random_start
 
 OnRun = Callable[[str], None]
@@ -56,21 +57,80 @@ def queries_of(network: Network, queries: QuerySet, seed: int) -> list[Query]:
     ]
 
 
+@dataclass(frozen=True)
+class Task:
+    """A query for one of some methods."""
+
+    method: int
+    seed: int
+    query: Query
+
+
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """Methods on one network. Workers are sent this."""
+
+    network: Network
+    methods: Sequence[Method]
+    budget: Budget
+    prepared: set[int] = field(default_factory=set)
+    """Methods that are ready, here."""
+
+    @property
+    def kept(self) -> tuple[object, ...]:
+        """Runs refer to nothing here."""
+        return ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is ready here is not so elsewhere."""
+        return Measuring, (self.network, self.methods, self.budget)
+
+    def __call__(self, tasks: Sequence[Task]) -> list[Run]:
+        """A worker's part: one search at a time."""
+        places = {(task.method, task.seed, task.query.index): k for k, task in enumerate(tasks)}
+        runs: dict[int, Run] = {}
+        for task, run in self.here(tasks, 1):
+            runs[places[task.method, task.seed, task.query.index]] = run
+        return [runs[k] for k in range(len(tasks))]
+
+    def here(self, tasks: Sequence[Task], threads: int) -> Iterator[tuple[Task, Run]]:
+        """The runs of tasks, whose queries each method gets together, as they come."""
+        for (method, seed), group in groupby(tasks, lambda task: (task.method, task.seed)):
+            queries = [task.query for task in group]
+            if method not in self.prepared:
+                self.methods[method].prepare(self.network)
+                self.prepared.add(method)
+            for query, run in self.methods[method].run(self.network, queries, self.budget, seed, threads):
+                yield Task(method, seed, query), run
+
+    def by_workers(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Run]]:
+        """The same, from other processes."""
+        from beacon.runner.workers import spread  # noqa: PLC0415 - most evaluations are done here
+
+        for k, run in spread(self, tasks):
+            yield tasks[k], run
+
+
 def evaluate_network(
     network: Network, queries: QuerySet, methods: Sequence[Method], plan: Plan, store: RowStore, on_run: OnRun
 ) -> None:
     """Run every method on every query and seed that the store does not hold yet."""
     done = store.keys()
-    for seed in plan.seeds:
-        every = queries_of(network, queries, seed)
-        for method in methods:
-            todo = [query for query in every if (network.name, method.name, seed, query.index) not in done]
-            if todo:
-                method.prepare(network)
-            for query, run in method.run(network, todo, plan.budget, seed, plan.threads) if todo else ():
-                if run.stop != "interrupted":
-                    store.add(make_record(network, method, seed, query, run, plan.budget))
-                on_run(f"{network.name}, {method.name}")
+    starts = {seed: queries_of(network, queries, seed) for seed in plan.seeds}
+    tasks = [
+        Task(k, seed, query)
+        for seed in plan.seeds
+        for k, method in enumerate(methods)
+        for query in starts[seed]
+        if (network.name, method.name, seed, query.index) not in done
+    ]
+    measuring = Measuring(network, methods, plan.budget)
+    runs = measuring.by_workers(tasks) if has_workers() else measuring.here(tasks, plan.threads)
+    for task, run in runs:
+        method = methods[task.method]
+        if run.stop != "interrupted":
+            store.add(make_record(network, method, task.seed, task.query, run, plan.budget))
+        on_run(f"{network.name}, {method.name}")
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from typing import Any
 from beacon import __version__
 from beacon.errors import FormatError, UsageError, check_count, check_seed
 from beacon.io.parts import PartsFolder
-from beacon.learn.collector import Chunk, Collector, work_through
+from beacon.learn.collector import Chunk, Collector
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.own_queries import AnyQueries, as_query_set
 from beacon.query.query_set import QuerySet
+from beacon.runner.workers import each
 
 CHUNK_STEPS, CHUNK_SECONDS, MAX_CHUNK = 1_000_000, 2.0, 20  # what may be lost when a collection is killed
 
@@ -110,8 +111,13 @@ def collect(
 
     report()
     missing = [chunk for chunk in chunks if chunk.first not in done]
-    with closing(work_through(Collector(teacher, settings, seed, facts), missing, jobs)) as finished:
-        for chunk, part in finished:
+    collector = Collector(teacher, settings, seed, facts)
+    with closing(each(collector, missing, jobs, collector.cancelled)) as finished:
+        for k, part in finished:
+            chunk = missing[k]
+            assert (
+                part is not None
+            )  # only threads are cancelled in the middle of a chunk, and nobody hears of it
             if parts is not None:
                 parts.save(chunk, part)
             done[chunk.first] = part

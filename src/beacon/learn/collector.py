@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import threading
-import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beacon.errors import MissingDependencyError
 from beacon.learn.teacher import Reference, Teacher
 from beacon.learn.trajectories import Trajectories
 from beacon.learn.walks import Walks, record_walks
@@ -47,9 +45,14 @@ class Collector:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, cancelled=threading.Event())
 
-    def __sizeof__(self) -> int:
-        """With the tables of the model: by this Dask sees that it should travel to a worker only once."""
-        return object.__sizeof__(self) + 8 * self.teacher.model.num_entries
+    @property
+    def kept(self) -> tuple[object, ...]:
+        """Trajectories refer to nothing here."""
+        return ()
+
+    def __call__(self, chunks: Sequence[Chunk]) -> list[Trajectories | None]:
+        """References and walks of some chunks."""
+        return [self.collect(chunk) for chunk in chunks]
 
     def collect(self, chunk: Chunk) -> Trajectories | None:
         """References and walks of a chunk; None if cancelled meanwhile."""
@@ -86,46 +89,6 @@ class Collector:
             flip_values=np.array([walks.flip_values for _, walks in rows]).astype(small),
             settings=self.facts,
         )
-
-
-def work_through(
-    collector: Collector, chunks: Sequence[Chunk], jobs: int | None
-) -> Generator[tuple[Chunk, Trajectories], None, None]:
-    """Collect all chunks and yield each as it comes, in any order.
-
-    Runs on joblib: in threads of this process, or on whatever ``joblib.parallel_config`` has chosen.
-    """
-    try:
-        import joblib  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise MissingDependencyError("joblib", "collecting", "learn") from None
-    # The search releases the GIL: threads need neither a copy of the model nor kernels of their own.
-    parallel = joblib.Parallel(
-        n_jobs=_num_jobs(joblib, jobs), prefer="threads", return_as="generator_unordered"
-    )
-    results = parallel(joblib.delayed(_collect)(collector, k, chunk) for k, chunk in enumerate(chunks))
-    try:
-        for k, collected in results:
-            if collected is not None:
-                yield chunks[k], collected
-    except BaseException:
-        collector.cancelled.set()  # so that threads end soon; what they are at is lost
-        raise
-    finally:
-        with warnings.catch_warnings(action="ignore"):  # it would advise not to stop early
-            results.close()
-
-
-def _collect(collector: Collector, k: int, chunk: Chunk) -> tuple[int, Trajectories | None]:
-    return k, collector.collect(chunk)
-
-
-def _num_jobs(joblib: Any, jobs: int | None) -> int | None:
-    """As asked; or as ``joblib.parallel_config`` says, if it does; or one per core."""
-    if jobs is not None:
-        return jobs
-    _, configured = joblib.parallel.get_active_backend()
-    return None if configured not in {None, 1} else -1
 
 
 def _derived_seed(*numbers: int) -> int:

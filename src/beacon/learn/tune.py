@@ -6,8 +6,12 @@ Validation queries decide, in a few short rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,9 +25,11 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.query.own_queries import AnyQueries, as_query_set
 from beacon.query.query_set import QuerySet
+from beacon.runner.pool import has_workers
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Trace
 from beacon.runner.stop import MaxRuntime, MaxSteps, random_start
+from beacon.runner.workers import Workers
 from beacon.strategies.auto import OtherWeight
 from beacon.strategies.auto.profile import Profile
 from beacon.strategies.gls import default_penalty_weight
@@ -34,6 +40,7 @@ PENALTY_SCALES = (0.01, 0.1, 0.3, 3.0, 10.0)  # of the weight that is scaled to 
 SHARES = (0.01, 0.2)
 FIRST_QUERIES = 8
 UNGUIDED = GuideUse(start="random")
+Evidences = Sequence[dict[int, int]]
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,9 @@ class Trial:
         if use.restart_from == "guide":
             said.append("guide's restarts")
         return ", ".join([self.strategy, *said])
+
+
+Scores = Callable[[Sequence[Trial], Evidences], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -162,7 +172,7 @@ def tune(
 
     All trials are run on a few queries, the better half of them on twice as many, and so on; ``on_round``
     hears of each round's number of trials and queries. Compared at steps, the outcome is the same on every
-    machine.
+    machine, and on the workers that ``joblib.parallel_config`` names.
 
     >>> import beacon
     >>> from beacon.guide.trivial import UniformGuide
@@ -175,15 +185,26 @@ def tune(
     """
     settings = settings or TuneSettings()
     evidences = _validation_evidences(as_query_set(model, queries), settings.queries)
-    runner = _Trials(model, guide, settings, seed, propagate, threads)
     left = list(trials or (profile_trials(model) if guide is None else candidate_trials(guide)))
-    runner.prepare(left)
+    runner = _Trials(model, guide, tuple(left), settings, seed, propagate, threads)
+    with runner.rounds() as scores_of:
+        return _best(left, evidences, scores_of, settings, on_round)
+
+
+def _best(
+    left: list[Trial],
+    evidences: Evidences,
+    scores_of: Scores,
+    settings: TuneSettings,
+    on_round: Callable[[int, int], None] | None,
+) -> Tuning:
+    """Round after round, the better half stays and is tried on twice as many queries."""
     rows: list[dict[str, Any]] = []
     count = min(FIRST_QUERIES, len(evidences))
     while True:
         if on_round is not None:
             on_round(len(left), count)
-        scores = np.array([runner.scores(trial, evidences[:count]) for trial in left])
+        scores = scores_of(left, evidences[:count])
         ranks = mean_ranks(scores)
         order = np.argsort(ranks, kind="stable")
         is_last = count == len(evidences) or len(left) == 1
@@ -217,26 +238,60 @@ def _validation_evidences(queries: QuerySet, most: int) -> list[dict[int, int]]:
     return [validation.evidence(query) for query in range(min(most, len(validation)))]
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class _Trials:
-    """Runs trials."""
+    """Runs trials. Workers are sent this."""
 
     model: GraphicalModel
     guide: Guide | None
+    trials: Sequence[Trial]
     settings: TuneSettings
     seed: int
     propagate: bool
     threads: int | None
 
-    def prepare(self, trials: Sequence[Trial]) -> None:
-        """Load what no trial is to be charged with: all kernels, and what the guide's first scoring needs."""
-        for trial in trials:
+    @property
+    def kept(self) -> tuple[object, ...]:
+        """Scores refer to nothing here."""
+        return ()
+
+    @cached_property
+    def prepared(self) -> _Trials:
+        """Itself, once all is loaded that no trial is to be charged with."""
+        for trial in self.trials:
             self._runner(trial)
         sizes = (1, self.model.num_variables)
         if self.guide is not None:
             self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
+        return self
 
-    def scores(self, trial: Trial, evidences: Sequence[dict[int, int]]) -> NDArray[np.float64]:
+    def __getstate__(self) -> dict[str, Any]:
+        """What is ready here is not so elsewhere; a worker does one thing at a time."""
+        return {name: value for name, value in vars(self).items() if name != "prepared"} | {"threads": 1}
+
+    def __call__(self, tasks: Sequence[tuple[Trial, dict[int, int]]]) -> list[NDArray[np.float64]]:
+        """The scores of queries, each tried in some way."""
+        groups = groupby(tasks, key=itemgetter(0))
+        return [
+            row for trial, some in groups for row in self.prepared.scores(trial, [task[1] for task in some])
+        ]
+
+    @contextmanager
+    def rounds(self) -> Iterator[Scores]:
+        """Gives [trials, queries, marks] the best scores, whoever finds them."""
+        if not has_workers():
+            yield lambda trials, evidences: np.array([self.prepared.scores(t, evidences) for t in trials])
+            return
+        with Workers(self) as workers:
+
+            def scores(trials: Sequence[Trial], evidences: Evidences) -> NDArray[np.float64]:
+                tasks = [(trial, evidence) for trial in trials for evidence in evidences]
+                rows = [row for _, row in sorted(workers.results(tasks), key=itemgetter(0))]
+                return np.array(rows).reshape(len(trials), len(evidences), -1)
+
+            yield scores
+
+    def scores(self, trial: Trial, evidences: Evidences) -> NDArray[np.float64]:
         """[queries, marks] the best scores of a trial.
 
         All uses of a guide begin at the same random assignments; a profile says itself where to begin.
@@ -250,7 +305,7 @@ class _Trials:
             for evidence in evidences
         ]
         runs = self._runner(trial).run(queries, [stop], lambda _, outcome: limits.marks_of(outcome.trace))
-        return np.array([marks for _, marks in sorted(runs, key=lambda run: run[0])])
+        return np.array([marks for _, marks in sorted(runs, key=itemgetter(0))])
 
     def _runner(self, trial: Trial) -> Runner:
         return Runner(

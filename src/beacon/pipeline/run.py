@@ -24,7 +24,6 @@ from beacon.query.own_queries import AnyQueries, as_query_set
 
 AnyPath = str | os.PathLike[str]
 NEEDS = {
-    "joblib": ("collecting", "learn"),
     "torch": ("training a guide", "learn"),
     "safetensors": ("training a guide", "learn"),
     "matplotlib": ("drawing", "plots"),
@@ -116,7 +115,8 @@ def run(
     device
         Where the attention network is trained: ``cpu``, ``cuda`` or ``auto``.
     jobs
-        Queries worked on at once while collecting; one per core unless given.
+        Queries worked on at once; one per core unless given. ``joblib.parallel_config`` may name
+        other workers than threads; they collect, tune and evaluate.
     on_stage
         Called after each stage with its name, the seconds it took (None: it was done before) and a summary.
     on_progress

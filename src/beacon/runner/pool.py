@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from beacon.errors import check_count
 
@@ -19,11 +20,33 @@ LOOK_SECONDS = 0.1  # between two looks for signals
 
 
 def num_threads(threads: int | None) -> int:
-    """The number of threads to use: as asked, or one per core that this process may use."""
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    check_count("threads", threads, 1)
-    return int(threads)
+    """Threads to use: as asked, or as joblib was told, or one per core that this process may use."""
+    if threads is not None:
+        check_count("threads", threads, 1)
+        return int(threads)
+    told, cores = _told_joblib()[1], _num_cores()
+    if told is None or told == 0:
+        return cores
+    return told if told > 0 else max(1, cores + 1 + told)
+
+
+def has_workers() -> bool:
+    """Was joblib told to have work done by other processes?"""
+    backend, _ = _told_joblib()
+    return backend is not None and not getattr(backend, "supports_sharedmem", False)
+
+
+def _num_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _told_joblib() -> tuple[Any, int | None]:
+    """The backend and the number of jobs in force; who has not loaded joblib has told it nothing."""
+    joblib = sys.modules.get("joblib")
+    if joblib is None:
+        return None, None
+    active = joblib.parallel.get_active_backend
+    return active(prefer="threads")[0], active()[1]
 
 
 def _as_completed(futures: Sequence[Future[T]]) -> Iterator[Future[T]]:
