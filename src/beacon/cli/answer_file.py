@@ -104,7 +104,7 @@ def simple_answer(model: GraphicalModel, evidence: Mapping[int, int]) -> NDArray
     variables = factors.variables[factors.scope_starts[single]]
     within = counted(sizes[variables])
     totals = np.zeros(starts[-1])
-    entries = np.repeat(factors.table_starts[single], sizes[variables]) + within
+    entries = np.repeat(factors.bases[single], sizes[variables]) + within
     np.add.at(totals, np.repeat(starts[variables], sizes[variables]) + within, factors.log_table[entries])
     tops = np.maximum.reduceat(totals, starts[:-1]) if len(sizes) else totals
     best = np.flatnonzero(totals == np.repeat(tops, sizes))

@@ -52,7 +52,7 @@ def _is_open(core: CoreState, variable: int, stamp: int) -> bool:
 @inlined
 def _add_pair(model: FlatModel, core: CoreState, room: _Room, variable: int, link: int, stamp: int) -> None:
     """Add the best possible entries of a factor of one or two variables. Cost: the entries it leaves."""
-    at, by = model.table_starts[model.pairs[link, 0]], model.pairs[link, 1]
+    at, by = model.bases[model.pairs[link, 0]], model.pairs[link, 1]
     other, step, count = model.pairs[link, 2], model.pairs[link, 3], 1
     if other >= 0:
         if _is_open(core, other, stamp):
@@ -88,7 +88,7 @@ def _add_wide(
     model: FlatModel, core: CoreState, room: _Room, variable: int, factor: int, by: int, stamp: int
 ) -> None:
     """The same for a wider factor; ``stamp`` closes the variable itself while the others count up."""
-    entry, count, domain = model.table_starts[factor], 1, model.domain_sizes[variable]
+    entry, count, domain = model.bases[factor], 1, model.domain_sizes[variable]
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         other = model.scopes[place, 0]
         room.digits[place - model.scope_starts[factor]] = 0

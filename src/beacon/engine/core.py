@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.max_tree import LOWEST, build_tree, level_starts
-from beacon.jit import inlined, kernel
+from beacon.jit import called, inlined, kernel
+from beacon.model.factors import of_tables
 from beacon.model.flat import Fixed, FlatModel, finite_ranges, once_per_model
 from beacon.reduce.propagate import label_parts
 from beacon.rng import random_below, stream
@@ -86,9 +87,11 @@ class CoreState(NamedTuple):
     events: NDArray[np.void]
     """[MAX_EVENTS] improvements not yet fetched, see EVENT."""
     entries: NDArray[np.int32]
-    """[factors] each factor's current entry. This and all below are empty where a strategy makes no flips."""
+    """[factors] each factor's current entry of ``table``. This and all below are empty where a strategy makes
+    no flips."""
     table: NDArray[np.float64]
-    """[entries] the log-potentials that the strategy climbs: ``log_table``, less penalties if it has any."""
+    """[entries] the log-potentials that the strategy climbs: ``log_table``, less penalties if it has any.
+    Where factors share tables, room follows for a table of its own for each: see :func:`own_table`."""
     local_scores: NDArray[np.float64]
     """[moves] sum of ``table`` over the variable's factors with that value and all else as it is."""
     gains: NDArray[np.float64]
@@ -159,13 +162,51 @@ def _core(
         is_changed=np.zeros(n, dtype=np.bool_),
         events=np.empty(MAX_EVENTS, dtype=EVENT),
         entries=np.zeros(model.num_factors if flips else 0, dtype=np.int32),
-        table=model.log_table.copy() if flips else np.empty(0),
+        table=_new_table(model) if flips else np.empty(0),
         local_scores=np.zeros(model.num_moves if flips else 0),
         gains=np.full(gain_levels[-1], LOWEST),
         gain_levels=gain_levels,
         touched=np.empty(n if flips else 0, dtype=np.int32),
         stamps=np.zeros(n, dtype=np.int64),
     )
+
+
+def _new_table(model: FlatModel) -> NDArray[np.float64]:
+    """The tables to be penalised; room that nobody writes to takes no memory."""
+    stored = len(model.log_table)
+    if stored == model.num_entries:
+        return model.log_table.copy()
+    table = np.empty(stored + model.num_entries)
+    table[:stored] = model.log_table
+    return table
+
+
+@inlined
+def own_shift(model: FlatModel, factor: int) -> int:
+    """How far a factor's own table lies behind the one that it shares."""
+    return len(model.log_table) + model.table_starts[factor] - model.bases[factor]  # type: ignore[no-any-return]
+
+
+@inlined
+def has_own_table(model: FlatModel, core: CoreState, factor: int) -> bool:
+    """May the factor's entries in ``table`` be changed? Where no tables are shared, always."""
+    stored = len(model.log_table)
+    return len(core.table) == stored or core.entries[factor] >= stored
+
+
+@inlined
+def model_entry(model: FlatModel, factor: int, entry: int) -> int:
+    """Where an entry of a search's table is in the model's."""
+    return entry if entry < len(model.log_table) else entry - own_shift(model, factor)
+
+
+@called
+def own_table(model: FlatModel, core: CoreState, factor: int) -> None:
+    """Give a factor that shares its table one of its own. Cost: its entries."""
+    first, shift = model.bases[factor], own_shift(model, factor)
+    for entry in range(first, first + model.table_starts[factor + 1] - model.table_starts[factor]):
+        core.table[entry + shift] = model.log_table[entry]
+    core.entries[factor] += shift
 
 
 @inlined
@@ -219,7 +260,7 @@ def _count(model: FlatModel, core: CoreState, part: int, entry: int) -> None:
 @inlined
 def _entry_and_part(model: FlatModel, core: CoreState, factor: int) -> tuple[int, int]:
     """A factor's entry at the current assignment, and the part that it belongs to (-1: it is fixed)."""
-    entry, part = model.table_starts[factor], -1
+    entry, part = model.bases[factor], -1
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         variable = model.scopes[place, 0]
         entry += core.assignment[variable] * model.scopes[place, 1]
@@ -245,6 +286,9 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
     core.counters[0]["num_rebuilds"] += 1
     for factor in range(len(core.entries)):
         entry, part = _entry_and_part(model, core, factor)
+        _count(model, core, part, entry)
+        if core.entries[factor] >= len(model.log_table):
+            entry += own_shift(model, factor)
         core.entries[factor] = entry
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable, stride = model.scopes[place, 0], model.scopes[place, 1]
@@ -252,7 +296,6 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
             first = model.move_starts[variable]
             for value in range(model.domain_sizes[variable]):
                 core.local_scores[first + value] += core.table[base + value * stride]
-        _count(model, core, part, entry)
     for i in range(len(core.assignment)):
         core.gains[i] = best_gain(model, core, i) if core.is_free[i] else LOWEST
     build_tree(core.gains, core.gain_levels)
@@ -261,7 +304,7 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
 @once_per_model
 def tolerance_of(model: FlatModel) -> float:
     """Large where the log-potentials are: what flips keep up to date is a little off by then."""
-    lows, tops = finite_ranges(model.log_table, model.table_starts, model.log_zero)
+    lows, tops = finite_ranges(model.log_table, model.bases, model.log_zero)
     return max(LEAST_TOLERANCE, ROUNDING * float(np.maximum(-lows, tops).sum(initial=0.0)))
 
 
@@ -282,19 +325,17 @@ def warn_of_lost_digits(model: FlatModel) -> None:
 
 def _least_difference(model: FlatModel) -> float:
     """Between two entries of one table that are neither the same nor zeros."""
-    factors = np.repeat(np.arange(model.num_factors), np.diff(model.table_starts))
-    order = np.lexsort((model.log_table, factors))
+    tables = np.searchsorted(np.unique(model.bases), np.arange(len(model.log_table)), side="right")
+    order = np.lexsort((model.log_table, tables))
     steps = np.diff(model.log_table[order])
-    is_told = (np.diff(factors[order]) == 0) & (steps > 0) & (model.log_table[order][:-1] != model.log_zero)
+    is_told = (np.diff(tables[order]) == 0) & (steps > 0) & (model.log_table[order][:-1] != model.log_zero)
     return float(steps.min(where=is_told, initial=np.inf))
 
 
 @once_per_model
 def tops_of(model: FlatModel) -> NDArray[np.float64]:
     """[factors] the largest log-potential of each without evidence, found once."""
-    if not model.num_factors:
-        return np.empty(0)
-    return np.maximum.reduceat(model.log_table, model.table_starts[:-1])
+    return of_tables(np.maximum, model.log_table, model.bases)
 
 
 @inlined
@@ -302,7 +343,7 @@ def _first_possible(
     model: FlatModel, assignment: NDArray[np.int32], is_free: NDArray[np.bool_], factor: int
 ) -> tuple[int, int]:
     """A factor's first entry that agrees with the fixed variables, and the number of such entries."""
-    entry, count = model.table_starts[factor], 1
+    entry, count = model.bases[factor], 1
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         variable = model.scopes[place, 0]
         if is_free[variable]:
@@ -385,7 +426,7 @@ def rescore(model: FlatModel, assignment: NDArray[np.int64], figures: NDArray[np
     """
     total, rounded_off, zeros, largest = 0.0, 0.0, 0, 0.0
     for factor in range(len(model.table_starts) - 1):
-        entry = model.table_starts[factor]
+        entry = model.bases[factor]
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             entry += assignment[model.scopes[place, 0]] * model.scopes[place, 1]
         term = model.log_table[entry]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import CoreState, best_gain, rebuild
+from beacon.engine.core import CoreState, best_gain, model_entry, rebuild
 from beacon.engine.incumbent import EPSILON, is_better, note_best, note_change, save_best
 from beacon.engine.max_tree import LOWEST, pick_top, set_leaf
 from beacon.jit import inlined
@@ -23,7 +23,7 @@ class Utilities(NamedTuple):
     tops: NDArray[np.float64]
     """[factors] what costs are counted from."""
     penalties: NDArray[np.float32]
-    """[entries]"""
+    """[entries of the search's table]"""
     tree: NDArray[np.float32]
     """Max tree over factors: the utility of each current entry."""
     levels: NDArray[np.int32]
@@ -52,7 +52,8 @@ def best_value(model: FlatModel, core: CoreState, variable: int) -> int:
 @inlined
 def utility(model: FlatModel, utilities: Utilities, factor: int, entry: int) -> np.float32:
     """Cost of an entry over 1 + its penalty, in single precision so that equal costs tie exactly."""
-    cost, penalty = max(0.0, utilities.tops[factor] - model.log_table[entry]), utilities.penalties[entry]
+    log_potential = model.log_table[model_entry(model, factor, entry)]
+    cost, penalty = max(0.0, utilities.tops[factor] - log_potential), utilities.penalties[entry]
     return np.float32(cost if penalty == 0 else cost / (1.0 + float(penalty)))  # few entries are penalised
 
 
@@ -67,7 +68,8 @@ def _move_factor(
     new: int,
 ) -> None:
     """Move a factor's current entry, with the score and the utility that hang on it."""
-    before, after = model.log_table[old], model.log_table[new]
+    before = model.log_table[model_entry(model, factor, old)]
+    after = model.log_table[model_entry(model, factor, new)]
     was_zero, is_zero = before == model.log_zero, after == model.log_zero
     part["score"] += (0.0 if is_zero else after) - (0.0 if was_zero else before)
     part["zeros"] += is_zero * 1 - was_zero * 1

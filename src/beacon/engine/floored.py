@@ -25,7 +25,7 @@ def _score(
     for row in range(len(rows)):
         scores[row], zeros[row] = 0.0, 0
         for factor in range(len(model.table_starts) - 1):
-            entry = model.table_starts[factor]
+            entry = model.bases[factor]
             for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
                 entry += rows[row, model.scopes[place, 0]] * model.scopes[place, 1]
             scores[row] += model.log_table[entry]

@@ -222,7 +222,7 @@ def _change(model: FlatModel, current: int, best: int) -> tuple[float, int]:
 def _change_of_pair(model: FlatModel, core: CoreState, link: int, variable: int) -> tuple[float, int]:
     """The change of a pair's factor; none if the other variable, which comes first, counts it."""
     other, stride = model.pairs[link, 2], model.pairs[link, 1]
-    current = model.table_starts[model.pairs[link, 0]] + core.assignment[variable] * stride
+    current = model.bases[model.pairs[link, 0]] + core.assignment[variable] * stride
     best = current + (core.best[variable] - core.assignment[variable]) * stride
     if other >= 0:
         change = core.best[other] - core.assignment[other]
@@ -236,7 +236,7 @@ def _change_of_pair(model: FlatModel, core: CoreState, link: int, variable: int)
 @inlined
 def _change_of_wide(model: FlatModel, core: CoreState, factor: int, variable: int) -> tuple[float, int]:
     """The change of a wide factor; none if another variable, first in its scope, counts it."""
-    current, shift, is_first = model.table_starts[factor], 0, True
+    current, shift, is_first = model.bases[factor], 0, True
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         other, stride = model.scopes[place, 0], model.scopes[place, 1]
         value = core.assignment[other]

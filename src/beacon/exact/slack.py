@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from beacon.exact.bound_value import ROUNDING
+from beacon.model.factors import of_tables
 from beacon.model.flat import FlatModel, once_per_model
 from beacon.reduce.query import ReducedQuery
 
@@ -13,7 +14,7 @@ from beacon.reduce.query import ReducedQuery
 def _sum_of_scales(model: FlatModel) -> float:
     """The sum over all factors of the largest finite absolute value: no partial sum is larger."""
     sizes = np.abs(np.where(model.log_table == model.log_zero, 0.0, model.log_table))
-    return float(np.maximum.reduceat(sizes, model.table_starts[:-1]).sum()) if len(sizes) else 0.0
+    return float(of_tables(np.maximum, sizes, model.bases).sum())
 
 
 def reduction_slack(reduced: ReducedQuery) -> float:

@@ -175,7 +175,7 @@ def _written_scopes(factors: Factors, block: slice) -> str:
 
 def _written_tables(factors: Factors, block: slice, logs: bool) -> str:
     """A blank line, the number of entries and the entries of each table."""
-    log_table, starts = _cut(factors.log_table, factors.table_starts, block)
+    log_table, starts = factors.tables(block)
     numbers = log_table if logs else potentials(log_table)
     if not logs:
         _check_potentials(numbers, log_table, starts, block.start)

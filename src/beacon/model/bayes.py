@@ -62,7 +62,7 @@ def ancestral_order(model: GraphicalModel, children: list[int]) -> list[int]:
 def _factors_could_match(model: GraphicalModel) -> bool:
     """One factor per variable, and constants that change nothing."""
     is_constant = model.factors.arities == 0
-    constants = model.factors.log_table[model.factors.table_starts[:-1][is_constant]]
+    constants = model.factors.log_table[model.factors.bases[is_constant]]
     return model.num_factors - len(constants) == model.num_variables and not constants.any()
 
 

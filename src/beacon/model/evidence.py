@@ -201,10 +201,11 @@ def impossible_factor(model: GraphicalModel, evidence: Mapping[int, int]) -> int
     A factor-by-factor look: finding one proves that the evidence has probability zero; finding none
     proves nothing.
     """
-    log_table, starts = model.factors.log_table, model.factors.table_starts[:-1]
+    factors = model.factors.expanded()
+    log_table, starts = factors.log_table, factors.bases
     if not len(log_table):
         return None
-    is_left, _ = model.factors.given(evidence)
+    is_left, _ = factors.given(evidence)
     is_zero = np.maximum.reduceat(np.where(is_left, log_table, -math.inf), starts) == -math.inf
     return int(is_zero.argmax()) if is_zero.any() else None
 

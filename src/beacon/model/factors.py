@@ -16,6 +16,9 @@ from beacon.errors import ModelError
 
 MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
 _BLOCK = 1 << 16  # factors whose places are listed for Python at a time
+LEAST_SHARED = 1 << 20  # table entries: fewer take no memory to speak of, and lie better one after another
+LEAST_TABLE = 16  # entries: to store where a smaller one is takes as much as the table, or nearly
+SAMPLED = 4096  # tables that tell whether it pays to look for equal ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +45,12 @@ class Factors(Sequence[Factor]):
         arities: NDArray[np.integer],
         variables: NDArray[np.integer],
         log_table: NDArray[np.float64],
+        bases: NDArray[np.integer] | None = None,
     ) -> None:
-        """Take scopes and tables one after another; tables have the last variable of their scope fastest."""
+        """Take scopes and tables one after another; tables have the last variable of their scope fastest.
+
+        Where tables are shared, ``bases`` says where that of each factor begins.
+        """
         self.domain_sizes = frozen(np.asarray(domain_sizes, dtype=np.int64))
         """[variables] number of values."""
         self.scope_starts = frozen(starts_of(arities))
@@ -51,7 +58,8 @@ class Factors(Sequence[Factor]):
         self.variables = frozen(np.asarray(variables, dtype=np.int32))
         """[scope places] the scopes."""
         self.log_table = frozen(log_table)
-        """[entries] the tables."""
+        """[stored entries] the tables, those that factors share once."""
+        self._bases = None if bases is None else frozen(np.asarray(bases, dtype=np.int64))
         self._check()
 
     @classmethod
@@ -60,14 +68,24 @@ class Factors(Sequence[Factor]):
         if isinstance(factors, Factors) and list(domain_sizes) == factors.domain_sizes.tolist():
             return factors
         scopes, tables = list[tuple[int, ...]](), list[NDArray[np.float64]]()
+        same: dict[bytes, NDArray[np.float64]] = {}
         for index, factor in enumerate(factors):
             if problem := _factor_problem(factor.scope, factor.log_table, domain_sizes):
                 raise ModelError(f"factor {index} over variables {list(factor.scope)}: {problem}")
             scopes.append(factor.scope)
-            tables.append(factor.log_table.reshape(-1))
+            table = factor.log_table.reshape(-1)
+            tables.append(same.setdefault(table.tobytes(), table) if len(table) >= LEAST_TABLE else table)
         arities = np.fromiter(map(len, scopes), np.int64, len(scopes))
         variables = np.fromiter((i for scope in scopes for i in scope), np.int32, int(arities.sum()))
-        return cls(np.array(domain_sizes), arities, variables, np.concatenate([np.empty(0), *tables]))
+        stored = {id(table): table for table in tables}
+        bases = None
+        if _pays_to_share(sum(map(len, tables)), sum(map(len, stored.values()))):
+            starts = starts_of(np.array([len(table) for table in stored.values()]))
+            base_of = dict(zip(stored, starts.tolist(), strict=False))
+            bases = np.array([base_of[id(table)] for table in tables])
+            tables = list(stored.values())
+        joined = np.concatenate([np.empty(0), *tables])
+        return cls(np.array(domain_sizes), arities, variables, joined, bases)
 
     @classmethod
     def of_blocks(
@@ -87,8 +105,61 @@ class Factors(Sequence[Factor]):
 
     @cached_property
     def table_starts(self) -> NDArray[np.int64]:
-        """[factors + 1] the first entry of each."""
+        """[factors + 1] where each table would begin if none were shared: by this entries are counted."""
         return frozen(starts_of(table_sizes(self.domain_sizes, self.scope_starts, self.variables)))
+
+    @property
+    def bases(self) -> NDArray[np.int64]:
+        """[factors] where the table of each begins in ``log_table``."""
+        return self.table_starts[:-1] if self._bases is None else self._bases
+
+    @property
+    def num_entries(self) -> int:
+        """Number of table entries; those of shared tables count for every factor."""
+        return int(self.table_starts[-1])
+
+    @property
+    def is_shared(self) -> bool:
+        """Do factors share tables?"""
+        return self._bases is not None
+
+    def shared(self) -> Factors:
+        """The same factors with equal tables stored once, where that saves half of the memory or more."""
+        are_small = self.num_entries < max(LEAST_SHARED, LEAST_TABLE * len(self))
+        if self.is_shared or are_small or not self._repeats():
+            return self
+        numbers: dict[bytes, int] = {}
+        tables = self.log_table
+        of_factor = np.empty(len(self), dtype=np.int64)
+        for k, _, _, first, last in self._bounds():
+            of_factor[k] = numbers.setdefault(tables[first:last].tobytes(), len(numbers))
+        starts = starts_of(np.array([len(table) // 8 for table in numbers]))
+        if not _pays_to_share(self.num_entries, int(starts[-1])):
+            return self
+        stored = np.frombuffer(b"".join(numbers), dtype=np.float64)
+        return Factors(self.domain_sizes, self.arities, self.variables, stored, starts[of_factor])
+
+    def expanded(self) -> Factors:
+        """The same factors, each with a table of its own."""
+        if not self.is_shared:
+            return self
+        blocks = (self.tables(slice(k, k + _BLOCK))[0] for k in range(0, len(self), _BLOCK))
+        return Factors(self.domain_sizes, self.arities, self.variables, np.concatenate(list(blocks)))
+
+    def tables(self, block: slice) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The tables of a block of factors one after another, and where each begins."""
+        bounds = self.table_starts[block.start : block.stop + 1]
+        if not self.is_shared:
+            return self.log_table[bounds[0] : bounds[-1]], bounds - bounds[0]
+        sizes = np.diff(bounds)
+        return self.log_table[np.repeat(self.bases[block], sizes) + counted(sizes)], bounds - bounds[0]
+
+    def _repeats(self) -> bool:
+        """Do a few tables, drawn by size, tell that many are equal?"""
+        places = np.linspace(0, self.num_entries - 1, SAMPLED).astype(np.int64)
+        some = np.unique(np.searchsorted(self.table_starts, places, side="right") - 1).tolist()
+        bounds = [self.table_starts[k : k + 2].tolist() for k in some]
+        return len(some) >= 2 * len({self.log_table[a:b].tobytes() for a, b in bounds})
 
     @cached_property
     def strides(self) -> NDArray[np.int64]:
@@ -114,18 +185,18 @@ class Factors(Sequence[Factor]):
         """[factors] the entry of each at an assignment."""
         steps = np.zeros(len(self.variables) + 1, dtype=np.int64)
         np.cumsum(values[self.variables] * self.strides, out=steps[1:])
-        entries: NDArray[np.int64] = self.table_starts[:-1] + np.diff(steps[self.scope_starts])
+        entries: NDArray[np.int64] = self.bases + np.diff(steps[self.scope_starts])
         return entries
 
     def given(self, evidence: Mapping[int, int]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """[entries], [scope places] which of them evidence leaves: no other values, no observed variables.
 
-        Cost: for each observed place, the entries of its factor.
+        Entries are those of :meth:`expanded`. Cost: for each observed place, the entries of its factor.
         """
         fixed = np.full(len(self.domain_sizes), -1, dtype=np.int64)
         fixed[list(evidence)] = list(evidence.values())
         of_place = fixed[self.variables]
-        is_left, arities = np.ones(len(self.log_table), dtype=np.bool_), self.arities
+        is_left, arities = np.ones(self.num_entries, dtype=np.bool_), self.arities
         for rank in range(int(arities.max(initial=0))):
             places = self.scope_starts[:-1][arities > rank] + rank
             factors = np.flatnonzero(arities > rank)[of_place[places] >= 0]
@@ -146,7 +217,7 @@ class Factors(Sequence[Factor]):
         factor_of_place = np.repeat(np.arange(len(self)), self.arities)
         arities = np.bincount(factor_of_place[is_free], minlength=len(self))
         variables = (np.cumsum(free) - 1)[self.variables[is_free]]
-        return Factors(self.domain_sizes[free], arities, variables, self.log_table[is_left])
+        return Factors(self.domain_sizes[free], arities, variables, self.expanded().log_table[is_left])
 
     def digests(self) -> Iterator[bytes]:
         """A digest of each factor, whatever the order of its scope; tables count in single precision."""
@@ -178,7 +249,8 @@ class Factors(Sequence[Factor]):
             return tuple(self[k] for k in range(len(self))[index])
         k = range(len(self))[index]
         scope = self.scope(k)
-        return self._view(scope, int(self.table_starts[k]), int(self.table_starts[k + 1]))
+        first, size = int(self.bases[k]), int(self.table_starts[k + 1] - self.table_starts[k])
+        return self._view(scope, first, first + size)
 
     def __iter__(self) -> Iterator[Factor]:
         """Each factor."""
@@ -188,7 +260,7 @@ class Factors(Sequence[Factor]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in another process is checked and frozen as this one."""
-        return Factors, (self.domain_sizes, self.arities, self.variables, self.log_table)
+        return Factors, (self.domain_sizes, self.arities, self.variables, self.log_table, self._bases)
 
     def _view(self, scope: tuple[int, ...], first: int, last: int) -> Factor:
         sizes = self.domain_sizes
@@ -198,10 +270,10 @@ class Factors(Sequence[Factor]):
         """Number of each factor, and where its scope and its table begin and end."""
         for first in range(0, len(self), _BLOCK):
             block = slice(first, first + _BLOCK + 1)
-            scopes, tables = self.scope_starts[block].tolist(), self.table_starts[block].tolist()
-            yield from zip(
-                range(first, first + len(scopes) - 1), scopes, scopes[1:], tables, tables[1:], strict=False
-            )
+            scopes, begins = self.scope_starts[block].tolist(), self.bases[first : first + _BLOCK]
+            ends = begins + np.diff(self.table_starts[block])
+            numbers = range(first, first + len(begins))
+            yield from zip(numbers, scopes, scopes[1:], begins.tolist(), ends.tolist(), strict=False)
 
     def _check(self) -> None:
         """Raise unless scopes, tables and domains fit together."""
@@ -212,8 +284,10 @@ class Factors(Sequence[Factor]):
         repeat = first_repeat(self.scope_starts, self.variables)
         if repeat is not None:
             self._refuse(repeat, "a variable occurs twice in the scope")
-        if len(self.log_table) != self.table_starts[-1]:
-            raise ModelError(f"expected {self.table_starts[-1]} table entries, found {len(self.log_table)}")
+        sizes = np.diff(self.table_starts)
+        needed = int((self.bases + sizes).max(initial=0)) if self.is_shared else self.num_entries
+        if len(self.log_table) != needed:
+            raise ModelError(f"expected {needed} table entries, found {len(self.log_table)}")
         largest = self.log_table.max(initial=-math.inf)  # nan is larger than all
         if not largest < math.inf:
             raise ModelError(f"log-potentials must be numbers below +inf, found {largest}")
@@ -221,6 +295,24 @@ class Factors(Sequence[Factor]):
     def _refuse(self, place: int, problem: str) -> None:
         factor = int(np.searchsorted(self.scope_starts, place, side="right")) - 1
         raise ModelError(f"factor {factor} over variables {list(self.scope(factor))}: {problem}")
+
+
+def _pays_to_share(entries: int, stored: int) -> bool:
+    return LEAST_SHARED <= entries >= 2 * stored
+
+
+def of_tables(
+    combine: np.ufunc, entries: NDArray[Any], bases: NDArray[np.integer], dtype: type | None = None
+) -> NDArray[Any]:
+    """[factors] the entries of each table combined; ``bases`` are where they begin, shared or not."""
+    if not len(bases):
+        return np.empty(0, dtype=dtype or entries.dtype)
+    if (bases[1:] > bases[:-1]).all():
+        found: NDArray[Any] = combine.reduceat(entries, bases, dtype=dtype)
+        return found
+    starts, of_factor = np.unique(bases, return_inverse=True)
+    shared: NDArray[Any] = combine.reduceat(entries, starts, dtype=dtype)
+    return shared[of_factor]
 
 
 def table_sizes(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, check_is_number
-from beacon.model.factors import Factors, starts_of
+from beacon.model.factors import Factors, of_tables, starts_of
 from beacon.model.graphical_model import GraphicalModel
 
 DEFAULT_LOG_ZERO = -100.0
@@ -42,9 +42,12 @@ class FlatModel(NamedTuple):
     off_by: float
     """By how much rounding may have changed the score of an assignment when factors were joined."""
     log_table: NDArray[np.float64]
-    """[entries] all tables one after another, last variable of a scope fastest, zeros at ``log_zero``."""
+    """[stored entries] all tables one after another, last variable of a scope fastest, zeros at ``log_zero``;
+    those that factors share once."""
     table_starts: NDArray[np.int32]
-    """[factors + 1] first entry of each factor."""
+    """[factors + 1] where each table would begin if none were shared: their sizes, and room for more."""
+    bases: NDArray[np.int32]
+    """[factors] first entry of each factor."""
     scope_starts: NDArray[np.int32]
     """[factors + 1] first row of each factor in ``scopes``."""
     scopes: NDArray[np.int32]
@@ -71,6 +74,11 @@ class FlatModel(NamedTuple):
     def num_factors(self) -> int:
         """Number of factors."""
         return len(self.table_starts) - 1
+
+    @property
+    def num_entries(self) -> int:
+        """Number of table entries; those of shared tables count for every factor."""
+        return int(self.table_starts[-1])
 
     @property
     def num_moves(self) -> int:
@@ -111,8 +119,8 @@ def once_per_model(function: Callable[[FlatModel], T]) -> Callable[[FlatModel], 
 def flatten(factors: Factors, log_zero: float | None, off_by: float = 0.0) -> FlatModel:
     """The arrays that kernels use; :func:`compile_model` remembers them."""
     sizes, log_table = factors.domain_sizes, factors.log_table
-    if len(log_table) >= 2**31:
-        raise ModelError(f"the search takes at most 2^31 table entries in all; found {len(log_table)}")
+    if factors.num_entries + len(log_table) * factors.is_shared >= 2**31:
+        raise ModelError(f"the search takes at most 2^31 table entries in all; found {factors.num_entries}")
     is_finite = np.isfinite(log_table)
     lowest, highest = (of(log_table, where=is_finite, initial=0.0) for of in (np.min, np.max))
     largest = max(-lowest, highest)
@@ -135,6 +143,7 @@ def flatten(factors: Factors, log_zero: float | None, off_by: float = 0.0) -> Fl
         "domain_sizes": sizes,
         "move_starts": starts_of(sizes),
         "table_starts": factors.table_starts,
+        "bases": factors.bases,
         "scope_starts": factors.scope_starts,
         "scopes": scopes,
         "pair_starts": pair_starts,
@@ -144,29 +153,26 @@ def flatten(factors: Factors, log_zero: float | None, off_by: float = 0.0) -> Fl
     }
     arrays["neighbour_starts"], arrays["neighbours"] = neighbours_of(arrays)
     frozen: dict[str, Any] = {name: _frozen(array, np.int32) for name, array in arrays.items()}
-    hard_zero = _hard_zero(log_table, frozen["table_starts"], floor)
+    hard_zero = _hard_zero(log_table, frozen["bases"], floor)
     table = _frozen(log_table, np.float64)
     return FlatModel(log_zero=floor, hard_zero=hard_zero, off_by=off_by, log_table=table, **frozen)
 
 
-def _hard_zero(log_table: NDArray[np.float64], table_starts: NDArray[np.int32], log_zero: float) -> float:
+def _hard_zero(log_table: NDArray[np.float64], bases: NDArray[np.int32], log_zero: float) -> float:
     if not len(log_table):
         return log_zero
-    lows, tops = finite_ranges(log_table, table_starts, log_zero)
+    lows, tops = finite_ranges(log_table, bases, log_zero)
     return float(np.minimum(lows, 0.0).sum() - np.maximum(tops, 0.0).sum() - 1)
 
 
 def finite_ranges(
-    log_table: NDArray[np.float64], table_starts: NDArray[np.int32], log_zero: float
+    log_table: NDArray[np.float64], bases: NDArray[np.int32], log_zero: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """[factors] the lowest and the highest entry of each table, zeros apart; 0 and 0 if there is no other."""
-    if len(table_starts) == 1:
-        return np.empty(0), np.empty(0)
-    starts, is_zero = table_starts[:-1], log_table == log_zero
-    tops = np.maximum.reduceat(log_table, starts)
+    tops, is_zero = of_tables(np.maximum, log_table, bases), log_table == log_zero
     if not is_zero.any():
-        return np.minimum.reduceat(log_table, starts), tops
-    lows = np.minimum.reduceat(np.where(is_zero, np.inf, log_table), starts)
+        return of_tables(np.minimum, log_table, bases), tops
+    lows = of_tables(np.minimum, np.where(is_zero, np.inf, log_table), bases)
     is_void = lows == np.inf
     lows[is_void], tops[is_void] = 0.0, 0.0
     return lows, tops

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import EvidenceError, ModelError, shown
-from beacon.model.factors import Factor, Factors
+from beacon.model.factors import Factor, Factors, of_tables
 
 if TYPE_CHECKING:
     from beacon.model.width import WidthBound
@@ -82,7 +82,7 @@ class GraphicalModel:
     @classmethod
     def from_factors(cls, factors: Factors) -> GraphicalModel:
         """The model of factors that are arrays already; variables and values are called by numbers."""
-        return cls(None, _numbered(factors.domain_sizes.tolist()), factors)
+        return cls(None, _numbered(factors.domain_sizes.tolist()), factors.shared())
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         """Models never change."""
@@ -126,12 +126,15 @@ class GraphicalModel:
     @property
     def num_entries(self) -> int:
         """Number of table entries over all factors."""
-        return len(self.factors.log_table)
+        return self.factors.num_entries
 
     @cached_property
     def zero_fraction(self) -> float:
         """Share of table entries that are zero potentials."""
-        return int(np.count_nonzero(np.isneginf(self.factors.log_table))) / max(1, self.num_entries)
+        is_zero = np.isneginf(self.factors.log_table)
+        if not is_zero.any():
+            return 0.0
+        return int(of_tables(np.add, is_zero, self.factors.bases, np.int64).sum()) / self.num_entries
 
     def _repr_html_(self) -> str:
         """The model's size and its variables, for notebooks."""
@@ -241,11 +244,12 @@ class GraphicalModel:
             log_table = old.log_table * scale
         is_lost = np.isfinite(old.log_table) & np.isinf(log_table)
         if is_lost.any():
-            factor = int(np.searchsorted(old.table_starts, is_lost.argmax(), side="right")) - 1
+            factor = int(of_tables(np.logical_or, is_lost, old.bases).argmax())
             raise ModelError(
                 f"scale {scale:g} is too large: a finite entry of factor {factor} would become infinite"
             )
-        scaled = Factors(self.domain_sizes, old.arities, old.variables, log_table)
+        bases = old.bases if old.is_shared else None
+        scaled = Factors(self.domain_sizes, old.arities, old.variables, log_table, bases)
         return GraphicalModel(self._given_names, self.labels, scaled)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.model.factors import Factors, counted, starts_of
+from beacon.model.factors import Factors, counted, of_tables, starts_of
 from beacon.model.flat import FlatModel, flatten, once_per_model
 
 ROUNDING = 2.0**-52  # twice the largest relative error of one addition
@@ -24,15 +24,17 @@ def _joined(model: FlatModel) -> FlatModel | None:
     is_zero = model.log_table == model.log_zero
     has_zeros = bool(is_zero.any())
     table = np.where(is_zero, -np.inf, model.log_table) if has_zeros else model.log_table
-    factors = Factors(model.domain_sizes, np.diff(model.scope_starts), model.scopes[:, 0], table)
+    bases = model.bases if model.is_shared else None
+    factors = Factors(model.domain_sizes, np.diff(model.scope_starts), model.scopes[:, 0], table, bases)
     order = _places_by_variable(factors)
     firsts = _first_of_its_scope(factors, factors.variables[order])
     if (firsts == np.arange(len(factors))).all():
         return None
+    factors = factors.expanded()
     joined = _added_up(factors, order, firsts)
     if has_zeros and joined.log_table[np.isfinite(joined.log_table)].min(initial=0.0) <= model.log_zero:
         return None  # sums below the floor would be taken for zeros
-    return flatten(joined, model.log_zero if has_zeros else None, _rounding(factors, firsts))
+    return flatten(joined.shared(), model.log_zero if has_zeros else None, _rounding(factors, firsts))
 
 
 def _places_by_variable(factors: Factors) -> NDArray[np.int64]:
@@ -44,7 +46,7 @@ def _places_by_variable(factors: Factors) -> NDArray[np.int64]:
 def _first_of_its_scope(factors: Factors, ascending: NDArray[np.int32]) -> NDArray[np.int64]:
     """[factors] the first factor over the same variables; a factor with zeros is its own."""
     firsts, arities = np.arange(len(factors)), factors.arities
-    has_zeros = np.logical_or.reduceat(np.isneginf(factors.log_table), factors.table_starts[:-1])
+    has_zeros = of_tables(np.logical_or, np.isneginf(factors.log_table), factors.bases)
     for arity in np.unique(arities).tolist():
         alike = np.flatnonzero((arities == arity) & ~has_zeros)
         keys = np.zeros(len(alike), dtype=np.int64)

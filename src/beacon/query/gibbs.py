@@ -125,7 +125,7 @@ def _change(
         other = flat.pairs[link, 2]
         if other >= 0:
             stride = flat.pairs[link, 1]
-            base = flat.table_starts[flat.pairs[link, 0]] + state[variable] * stride
+            base = flat.bases[flat.pairs[link, 0]] + state[variable] * stride
             _follow(flat, scores, other, base, flat.pairs[link, 3], change * stride)
     for link in range(flat.wide_starts[variable], flat.wide_starts[variable + 1]):
         factor = flat.wides[link, 0]
@@ -152,7 +152,7 @@ def _follow(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _entry(flat: FlatModel, state: NDArray[np.int64], factor: int) -> int:
     """A factor's current entry."""
-    entry = flat.table_starts[factor]
+    entry = flat.bases[factor]
     for place in range(flat.scope_starts[factor], flat.scope_starts[factor + 1]):
         entry += state[flat.scopes[place, 0]] * flat.scopes[place, 1]
     return entry

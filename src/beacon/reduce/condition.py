@@ -57,7 +57,7 @@ def _restricted_scope(
     strides: NDArray[np.int64],
 ) -> tuple[int, int]:
     """The free variables of a factor in ascending order, with their strides; and its entry at their zeros."""
-    count, entry = 0, model.table_starts[factor] * 1
+    count, entry = 0, model.bases[factor] * 1
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         variable, stride = model.scopes[place, 0], model.scopes[place, 1] * 1
         number = numbers[variable]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.jit import inlined, kernel
+from beacon.model.factors import of_tables
 from beacon.model.flat import Fixed, FlatModel, as_fixed, once_per_model
 
 
@@ -112,7 +113,7 @@ def zeros_of(model: FlatModel) -> Zeros:
     max_scope = int(np.diff(model.scope_starts).max(initial=0))
     if not entries.any():
         return Zeros(entries, np.ones(model.num_factors, dtype=np.bool_), possible, max_scope, matter=False)
-    waiting = np.add.reduceat(entries, model.table_starts[:-1], dtype=np.int64) > 0
+    waiting = of_tables(np.add, entries, model.bases, np.int64) > 0
     without = ~waiting
     first = np.flatnonzero(waiting).astype(np.int32)
     queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(max_scope, dtype=np.int32)
@@ -144,7 +145,8 @@ def _mark_supported(
         moves[place] = model.move_starts[variable]
         for move in range(model.move_starts[variable], model.move_starts[variable + 1]):
             missing += possible[move] * 1
-    for entry in range(model.table_starts[factor], model.table_starts[factor + 1]):
+    size = model.table_starts[factor + 1] - model.table_starts[factor]
+    for entry in range(model.bases[factor], model.bases[factor] + size):
         allowed = not zero_entries[entry]
         for place in range(arity if allowed else 0):
             allowed = allowed and possible[moves[place]]

@@ -154,7 +154,7 @@ def facts_of(model: FlatModel) -> Facts:
         own_table = np.where(is_zero, -np.inf, model.log_table)
         own_table.flags.writeable = False  # as the model's own is: kernels are compiled for one of the two
     max_scope = int(np.diff(model.scope_starts).max(initial=1))
-    return Facts(own_table, len(model.scopes), len(model.log_table) + FIRST_ROOM, max_scope)
+    return Facts(own_table, len(model.scopes), model.num_entries + FIRST_ROOM, max_scope)
 
 
 def _shrunk(tables: Tables, num_factors_of: NDArray[np.int32]) -> tuple[Tables, NDArray[np.int32]]:

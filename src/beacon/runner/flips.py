@@ -16,7 +16,7 @@ def flip_losses(model: FlatModel, assignment: NDArray[np.int64]) -> NDArray[np.f
     variables, strides = model.scopes[:, 0], model.scopes[:, 1].astype(np.int64)
     arities = np.diff(model.scope_starts)
     steps = np.concatenate([[0], np.cumsum(assignment[variables] * strides)])
-    entries = model.table_starts[:-1] + steps[model.scope_starts[1:]] - steps[model.scope_starts[:-1]]
+    entries = model.bases + steps[model.scope_starts[1:]] - steps[model.scope_starts[:-1]]
     current = np.repeat(entries, arities)
     sizes = model.domain_sizes[variables].astype(np.int64)
     place = np.repeat(np.arange(len(variables)), sizes)

@@ -56,7 +56,7 @@ class Effort(NamedTuple):
 
     def pays_to_reduce(self, model: FlatModel) -> bool:
         """Is reducing the query cheap against the time limit?"""
-        seconds = REDUCE_SECONDS * len(model.log_table)
+        seconds = REDUCE_SECONDS * model.num_entries
         return not self.is_timed or seconds <= OVERHEAD_SHARE * self.seconds
 
 

@@ -9,7 +9,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.engine.core import CoreState, rebuild, tops_of
+from beacon.engine.core import (
+    CoreState,
+    has_own_table,
+    model_entry,
+    own_shift,
+    own_table,
+    rebuild,
+    tops_of,
+)
 from beacon.engine.flip import Utilities, climb, utility
 from beacon.engine.incumbent import (
     EPSILON,
@@ -24,6 +32,7 @@ from beacon.engine.incumbent import (
 from beacon.engine.max_tree import LOWEST, build_tree, collect_top, level_starts, set_leaf, tree_top
 from beacon.errors import check_at_least, check_count, check_number, check_positive
 from beacon.jit import called, inlined, kernel
+from beacon.model.factors import of_tables
 from beacon.model.flat import FlatModel, once_per_model
 from beacon.strategies.strategy import Strategy
 
@@ -78,9 +87,7 @@ def new_gls_state(model: FlatModel, core: CoreState, constants: GlsConstants) ->
     levels = level_starts(model.num_factors)
     utilities = Utilities(
         tops=core.tops if constants.relative_utilities else _published_tops(model, core),
-        penalties=np.zeros(
-            len(model.log_table), dtype=np.float32
-        ),  # memory that is not used until written to
+        penalties=np.zeros(len(core.table), dtype=np.float32),  # memory that is not used until written to
         tree=np.full(levels[-1], LOWEST, dtype=np.float32),
         levels=levels,
     )
@@ -101,14 +108,27 @@ def _published_tops(model: FlatModel, core: CoreState) -> NDArray[np.float64]:
     return np.where(num_free > 0, 0.0, core.tops)
 
 
+@inlined
+def _own_range(model: FlatModel, core: CoreState, factor: int) -> tuple[int, int]:
+    """Where a factor's own table begins and ends in the search's; the same twice if it has none."""
+    if not has_own_table(model, core, factor):
+        return 0, 0
+    first = len(core.table) - model.table_starts[-1] + model.table_starts[factor]
+    return first, first + model.table_starts[factor + 1] - model.table_starts[factor]
+
+
 @kernel
 def clear_penalties(model: FlatModel, core: CoreState, own: GlsState) -> None:
-    """Begin anew without penalties. Cost: all table entries."""
-    penalties = own.utilities.penalties
-    for entry in range(len(penalties)):
-        if penalties[entry] > 0:
-            penalties[entry] = 0
-            core.table[entry] = model.log_table[entry]
+    """Begin anew without penalties. Cost: all table entries that are no longer shared."""
+    stored, penalties = len(model.log_table), own.utilities.penalties
+    for factor in range(len(core.entries)):
+        first, last = _own_range(model, core, factor)
+        for entry in range(first, last):
+            if penalties[entry] > 0:
+                penalties[entry] = 0
+                core.table[entry] = model.log_table[model_entry(model, factor, entry)]
+        if core.entries[factor] >= stored:
+            core.entries[factor] -= own_shift(model, factor)
 
 
 @kernel
@@ -122,6 +142,8 @@ def rebuild_utilities(model: FlatModel, core: CoreState, own: GlsState) -> None:
 @inlined
 def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: int) -> None:
     """One unit more for a factor's current entry. Cost: the factor's variables."""
+    if not has_own_table(model, core, factor):
+        own_table(model, core, factor)
     entry, weight = core.entries[factor], own.weight[0]
     own.utilities.penalties[entry] += np.float32(1)
     core.table[entry] -= weight
@@ -135,12 +157,15 @@ def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: in
 
 @called
 def _smooth_penalties(model: FlatModel, core: CoreState, own: GlsState, constants: GlsConstants) -> None:
-    """Let all penalties fade a little. Cost: all table entries and links."""
+    """Let all penalties fade a little. Cost: all table entries that are no longer shared, and all links."""
     rate, penalties = np.float32(constants.smoothing), own.utilities.penalties
-    for entry in range(len(penalties)):
-        if penalties[entry] > 0:
-            penalties[entry] *= rate
-            core.table[entry] = model.log_table[entry] - own.weight[0] * float(penalties[entry])
+    for factor in range(len(core.entries)):
+        first, last = _own_range(model, core, factor)
+        for entry in range(first, last):
+            if penalties[entry] > 0:
+                penalties[entry] *= rate
+                log_potential = model.log_table[model_entry(model, factor, entry)]
+                core.table[entry] = log_potential - own.weight[0] * float(penalties[entry])
     rebuild(model, core)
     rebuild_utilities(model, core, own)
 
@@ -342,7 +367,7 @@ def default_penalty_weight(model: FlatModel) -> float:
     has_choice = np.diff(model.table_starts) > 1
     if not has_choice.any():
         return 1.0  # no table distinguishes anything: any weight will do
-    lowest = np.minimum.reduceat(model.log_table, model.table_starts[:-1])[has_choice]
+    lowest = of_tables(np.minimum, model.log_table, model.bases)[has_choice]
     ranges, is_hard = tops_of(model)[has_choice] - lowest, lowest == model.log_zero
     typical_range = float(np.sqrt(np.mean(ranges[is_hard] ** 2 if is_hard.mean() >= 0.1 else ranges**2)))
     num_choices = int(np.count_nonzero(model.domain_sizes > 1))

@@ -105,6 +105,6 @@ class Auto(Strategy):
 
     def advance(self, model: FlatModel, core: CoreState, own: Mix, limits: Limits) -> int:
         """Run the arm at work, and hand over to the next at the end of its phase."""
-        least = max(50_000, 10 * len(model.scopes), len(model.log_table) // ENTRIES_PER_WORK)
+        least = max(50_000, 10 * len(model.scopes), model.num_entries // ENTRIES_PER_WORK)
         first_round = self.first_round or len(self.arms) * least
         return run_mix(model, core, own, self.min_share, first_round, limits)

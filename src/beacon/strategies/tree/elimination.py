@@ -67,7 +67,7 @@ def _look_at_wide(
 ) -> tuple[int, int, int, int]:
     """Of a factor's members but one: their number (-1: the factor was summed before), one of them, its
     stride; and the factor's entry with all members at their first value."""
-    count, one, step, entry = 0, -1, 0, model.table_starts[factor]
+    count, one, step, entry = 0, -1, 0, model.bases[factor]
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         variable = model.scopes[place, 0]
         if own.marks[variable]["block"] != block:
@@ -89,7 +89,7 @@ def _sum_small_factors(
     domain = model.domain_sizes[variable]
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
         by, other, step = model.pairs[link, 1], model.pairs[link, 2], model.pairs[link, 3]
-        at = model.table_starts[model.pairs[link, 0]]
+        at = model.bases[model.pairs[link, 0]]
         if other < 0:
             _add_alone(model, blocks, hard_zero, domain, at, by)
         elif own.marks[other]["block"] != block:

@@ -36,7 +36,7 @@ def grow_region(model: FlatModel, core: CoreState, own: TreeState, centre: int, 
 @inlined
 def _entry(model: FlatModel, core: CoreState, factor: int) -> int:
     """A factor's entry at the current assignment."""
-    entry = model.table_starts[factor]
+    entry = model.bases[factor]
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         entry += core.assignment[model.scopes[place, 0]] * model.scopes[place, 1]
     return entry  # type: ignore[no-any-return]
@@ -53,7 +53,7 @@ def region_worth(model: FlatModel, core: CoreState, own: TreeState, length: int)
             links += 1
             if own.factor_stamps[factor] != count:
                 own.factor_stamps[factor] = count
-                entry = model.table_starts[factor] + core.assignment[variable] * model.pairs[link, 1]
+                entry = model.bases[factor] + core.assignment[variable] * model.pairs[link, 1]
                 other = model.pairs[link, 2]
                 if other >= 0:
                     entry += core.assignment[other] * model.pairs[link, 3]
