@@ -104,11 +104,13 @@ def test_only_penalised_factors_have_tables_of_their_own(both: tuple[GraphicalMo
     search.run(MaxSteps(300))
     entries, stored = search.core.entries, len(flat.log_table)
     has_own = entries >= stored
-    penalised = np.flatnonzero(search.own.penalties) - stored
-    assert (penalised >= 0).all()
-    owners = np.searchsorted(flat.table_starts, penalised, side="right") - 1
+    penalised = np.flatnonzero(search.own.penalties)
     assert 0 < has_own.sum() < len(entries)
-    assert set(owners.tolist()) <= set(np.flatnonzero(has_own).tolist())
+    sizes = np.diff(flat.table_starts)[has_own]
+    assert search.core.counters[0]["own_entries"] == sizes.sum()
+    assert stored <= penalised.min() <= penalised.max() < stored + sizes.sum()
+    firsts = (flat.bases + search.core.own_shifts)[has_own]
+    assert np.array_equal(np.sort(firsts), stored + np.cumsum(np.r_[0, sizes[np.argsort(firsts)][:-1]]))
     assert np.array_equal(search.core.table[:stored], flat.log_table)
 
 

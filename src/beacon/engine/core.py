@@ -38,6 +38,7 @@ COUNTERS = np.dtype(
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # the last mark used in ``stamps``
         ("num_rebuilds", np.int64),  # how often everything was recomputed
+        ("own_entries", np.int64),  # room taken by tables that are no longer shared
     ],
     align=True,
 )
@@ -92,6 +93,8 @@ class CoreState(NamedTuple):
     table: NDArray[np.float64]
     """[entries] the log-potentials that the strategy climbs: ``log_table``, less penalties if it has any.
     Where factors share tables, room follows for a table of its own for each: see :func:`own_table`."""
+    own_shifts: NDArray[np.int32]
+    """[factors] how far a factor's own table lies behind the one that it shares; empty if none are shared."""
     local_scores: NDArray[np.float64]
     """[moves] sum of ``table`` over the variable's factors with that value and all else as it is."""
     gains: NDArray[np.float64]
@@ -127,7 +130,16 @@ def new_core(model: FlatModel, fixed: Fixed, seed: int, *, flips: bool = True) -
 def sibling(model: FlatModel, core: CoreState, *, flips: bool = True) -> CoreState:
     """A core of its own at the same place: the same query, assignment, random stream and best."""
     parts, counters = core.parts.copy(), core.counters.copy()
-    for name in ("steps", "local_optima", "work", "last_restart", "best_step", "num_events", "stamp"):
+    for name in (
+        "steps",
+        "local_optima",
+        "work",
+        "last_restart",
+        "best_step",
+        "num_events",
+        "stamp",
+        "own_entries",
+    ):
         counters[name] = 0
     parts["num_changed"] = 0
     parts["best_is_current"] = False
@@ -163,6 +175,7 @@ def _core(
         events=np.empty(MAX_EVENTS, dtype=EVENT),
         entries=np.zeros(model.num_factors if flips else 0, dtype=np.int32),
         table=_new_table(model) if flips else np.empty(0),
+        own_shifts=np.zeros(model.num_factors if flips and model.is_shared else 0, dtype=np.int32),
         local_scores=np.zeros(model.num_moves if flips else 0),
         gains=np.full(gain_levels[-1], LOWEST),
         gain_levels=gain_levels,
@@ -174,17 +187,11 @@ def _core(
 def _new_table(model: FlatModel) -> NDArray[np.float64]:
     """The tables to be penalised; room that nobody writes to takes no memory."""
     stored = len(model.log_table)
-    if stored == model.num_entries:
+    if not model.is_shared:
         return model.log_table.copy()
     table = np.empty(stored + model.num_entries)
     table[:stored] = model.log_table
     return table
-
-
-@inlined
-def own_shift(model: FlatModel, factor: int) -> int:
-    """How far a factor's own table lies behind the one that it shares."""
-    return len(model.log_table) + model.table_starts[factor] - model.bases[factor]  # type: ignore[no-any-return]
 
 
 @inlined
@@ -195,18 +202,25 @@ def has_own_table(model: FlatModel, core: CoreState, factor: int) -> bool:
 
 
 @inlined
-def model_entry(model: FlatModel, factor: int, entry: int) -> int:
+def model_entry(model: FlatModel, core: CoreState, factor: int, entry: int) -> int:
     """Where an entry of a search's table is in the model's."""
-    return entry if entry < len(model.log_table) else entry - own_shift(model, factor)
+    return entry if entry < len(model.log_table) else entry - core.own_shifts[factor]
 
 
 @called
 def own_table(model: FlatModel, core: CoreState, factor: int) -> None:
-    """Give a factor that shares its table one of its own. Cost: its entries."""
-    first, shift = model.bases[factor], own_shift(model, factor)
-    for entry in range(first, first + model.table_starts[factor + 1] - model.table_starts[factor]):
+    """Give a factor that shares its table one of its own, behind those of others. Cost: its entries.
+
+    They lie close together: memory is had in pages, of which scattered tables would touch too many.
+    """
+    counters, first = core.counters[0], model.bases[factor]
+    size = model.table_starts[factor + 1] - model.table_starts[factor]
+    shift = len(model.log_table) + counters["own_entries"] - first
+    for entry in range(first, first + size):
         core.table[entry + shift] = model.log_table[entry]
+    core.own_shifts[factor] = shift
     core.entries[factor] += shift
+    counters["own_entries"] += size
 
 
 @inlined
@@ -288,7 +302,7 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
         entry, part = _entry_and_part(model, core, factor)
         _count(model, core, part, entry)
         if core.entries[factor] >= len(model.log_table):
-            entry += own_shift(model, factor)
+            entry += core.own_shifts[factor]
         core.entries[factor] = entry
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable, stride = model.scopes[place, 0], model.scopes[place, 1]

@@ -50,9 +50,9 @@ def best_value(model: FlatModel, core: CoreState, variable: int) -> int:
 
 
 @inlined
-def utility(model: FlatModel, utilities: Utilities, factor: int, entry: int) -> np.float32:
+def utility(model: FlatModel, core: CoreState, utilities: Utilities, factor: int, entry: int) -> np.float32:
     """Cost of an entry over 1 + its penalty, in single precision so that equal costs tie exactly."""
-    log_potential = model.log_table[model_entry(model, factor, entry)]
+    log_potential = model.log_table[model_entry(model, core, factor, entry)]
     cost, penalty = max(0.0, utilities.tops[factor] - log_potential), utilities.penalties[entry]
     return np.float32(cost if penalty == 0 else cost / (1.0 + float(penalty)))  # few entries are penalised
 
@@ -68,14 +68,14 @@ def _move_factor(
     new: int,
 ) -> None:
     """Move a factor's current entry, with the score and the utility that hang on it."""
-    before = model.log_table[model_entry(model, factor, old)]
-    after = model.log_table[model_entry(model, factor, new)]
+    before = model.log_table[model_entry(model, core, factor, old)]
+    after = model.log_table[model_entry(model, core, factor, new)]
     was_zero, is_zero = before == model.log_zero, after == model.log_zero
     part["score"] += (0.0 if is_zero else after) - (0.0 if was_zero else before)
     part["zeros"] += is_zero * 1 - was_zero * 1
     core.entries[factor] = new
     if utilities is not None:
-        set_leaf(utilities.tree, utilities.levels, factor, utility(model, utilities, factor, new))
+        set_leaf(utilities.tree, utilities.levels, factor, utility(model, core, utilities, factor, new))
 
 
 @inlined

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import FormatError
-from beacon.io.files import NUMBER_BYTES, PART_BYTES, WORD_BYTES, Budget, TextFile, parts_of, unix_lines
+from beacon.io.files import (
+    LISTED_BYTES,
+    NUMBER_BYTES,
+    PART_BYTES,
+    WORD_BYTES,
+    Budget,
+    TextFile,
+    parts_of,
+    unix_lines,
+)
 from beacon.model.factors import MAX_TABLE_ENTRIES
 from beacon.model.graphical_model import MAX_SCOPE, MAX_VALUES
 
@@ -92,6 +101,8 @@ class Tokens:
     def up_to_floats(self, count: int, expected: str) -> NDArray[np.float64]:
         """The same, or fewer where the text ends before."""
         found = np.empty(0)
+        if self._word_bytes == NUMBER_BYTES:  # what is looked at from now on are entries of tables
+            self._word_bytes = LISTED_BYTES
         for words, begin, end in self._slices(count):
             numbers = words.numbers("double")
             if numbers is None:

@@ -34,6 +34,7 @@ VARIABLE = "BEACON_MEMORY"
 DEFAULT_GIGABYTES = 1.0
 WORD_BYTES = 128  # a word in the text, as an object, in lists, as a number and in its table
 NUMBER_BYTES = 24  # a word of a file that is read part by part into arrays: a number, its place, a copy
+LISTED_BYTES = 12  # the same of a table: an entry, and the marks of checks
 MARK_BYTES = 40  # a bracket, comma or quote, which may be a token or end an empty cell
 TEXT_COPIES = 3  # as bytes, as text, and while it is joined or its line ends are changed
 WIDE_COPIES = 12  # the same where one odd character may make four bytes of each

@@ -81,6 +81,11 @@ class FlatModel(NamedTuple):
         return int(self.table_starts[-1])
 
     @property
+    def is_shared(self) -> bool:
+        """Do factors share tables?"""
+        return len(self.log_table) < self.num_entries
+
+    @property
     def num_moves(self) -> int:
         """Number of (variable, value) pairs."""
         return int(self.move_starts[-1])

@@ -13,7 +13,6 @@ from beacon.engine.core import (
     CoreState,
     has_own_table,
     model_entry,
-    own_shift,
     own_table,
     rebuild,
     tops_of,
@@ -113,7 +112,7 @@ def _own_range(model: FlatModel, core: CoreState, factor: int) -> tuple[int, int
     """Where a factor's own table begins and ends in the search's; the same twice if it has none."""
     if not has_own_table(model, core, factor):
         return 0, 0
-    first = len(core.table) - model.table_starts[-1] + model.table_starts[factor]
+    first = model.bases[factor] + (core.own_shifts[factor] if len(core.own_shifts) > 0 else 0)
     return first, first + model.table_starts[factor + 1] - model.table_starts[factor]
 
 
@@ -126,16 +125,17 @@ def clear_penalties(model: FlatModel, core: CoreState, own: GlsState) -> None:
         for entry in range(first, last):
             if penalties[entry] > 0:
                 penalties[entry] = 0
-                core.table[entry] = model.log_table[model_entry(model, factor, entry)]
+                core.table[entry] = model.log_table[model_entry(model, core, factor, entry)]
         if core.entries[factor] >= stored:
-            core.entries[factor] -= own_shift(model, factor)
+            core.entries[factor] -= core.own_shifts[factor]
+    core.counters[0]["own_entries"] = 0
 
 
 @kernel
 def rebuild_utilities(model: FlatModel, core: CoreState, own: GlsState) -> None:
     """Find the utility of every factor's current entry anew. Cost: the number of factors."""
     for factor in range(len(core.entries)):
-        own.utilities.tree[factor] = utility(model, own.utilities, factor, core.entries[factor])
+        own.utilities.tree[factor] = utility(model, core, own.utilities, factor, core.entries[factor])
     build_tree(own.utilities.tree, own.utilities.levels)
 
 
@@ -147,7 +147,9 @@ def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: in
     entry, weight = core.entries[factor], own.weight[0]
     own.utilities.penalties[entry] += np.float32(1)
     core.table[entry] -= weight
-    set_leaf(own.utilities.tree, own.utilities.levels, factor, utility(model, own.utilities, factor, entry))
+    set_leaf(
+        own.utilities.tree, own.utilities.levels, factor, utility(model, core, own.utilities, factor, entry)
+    )
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         variable = model.scopes[place, 0]
         if core.is_free[variable]:
@@ -164,7 +166,7 @@ def _smooth_penalties(model: FlatModel, core: CoreState, own: GlsState, constant
         for entry in range(first, last):
             if penalties[entry] > 0:
                 penalties[entry] *= rate
-                log_potential = model.log_table[model_entry(model, factor, entry)]
+                log_potential = model.log_table[model_entry(model, core, factor, entry)]
                 core.table[entry] = log_potential - own.weight[0] * float(penalties[entry])
     rebuild(model, core)
     rebuild_utilities(model, core, own)
