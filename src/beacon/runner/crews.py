@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
+from time import perf_counter
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from beacon.runner.pool import num_threads
 
 BACKENDS = ("threads", "loky", "dask", "ray")
 WAIT_SECONDS = 60  # for the first worker of a cluster
+COUNT_SECONDS = 1.0  # between two counts of a cluster's workers, which come and go
 MOST_PARCELS = 2  # that a worker keeps
 
 
@@ -111,11 +113,15 @@ class DaskCrew:
             ) from None
         client.register_plugin(Parcel(self._key, parcel), name=self._key)
         self._executor = client.get_executor(pure=False)
+        self._count, self._count_until = 1, 0.0
 
     @property
     def num_workers(self) -> int:
-        """All threads of all workers."""
-        return max(1, sum(map(int, self._client.nthreads().values())))
+        """All threads of all workers; the scheduler is asked now and then, which takes a message."""
+        if perf_counter() > self._count_until:
+            self._count = max(1, sum(map(int, self._client.nthreads().values())))
+            self._count_until = perf_counter() + COUNT_SECONDS
+        return self._count
 
     def submit(self, items: Sequence[Any]) -> Future[bytes]:
         """Have some items done."""
