@@ -5,6 +5,7 @@ its own. Yardsticks of the same run: read_numbers.c, compiled here, reads the nu
 more; --program (see yardstick.py) is a plain C++ GLS+.
 
     python benchmarks/large.py --program PROGRAM
+    python benchmarks/large.py --image
     python benchmarks/large.py --page
 """
 
@@ -22,15 +23,20 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from pages import ROOT, markdown, updated
+import numpy as np
+import orders
+from pages import ROOT, markdown, rows_of, updated
 from yardstick import ours, theirs
 
 import beacon
 from beacon.formats import write_evidence, write_model
+from beacon.model.factors import Factors
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
+from beacon.model.graphical_model import GraphicalModel
 
 PAGE, RESULTS = ROOT / "research" / "large.md", ROOT / "results" / "large.csv"
+IMAGE_RESULTS = ROOT / "results" / "image.csv"
 PLOT = ROOT / "research" / "images" / "large.svg"
 SIDES = (10, 32, 100, 316, 1000)
 RUNS = 2  # of each figure; the better one counts
@@ -51,12 +57,36 @@ SEARCHING = {
     "`solve --time 3`, s": "solve_s",
     "its memory, MB": "solve_mb",
 }
+IMAGE = {
+    "pixels": "pixels",
+    "labels": "labels",
+    "tables, MB": "tables_mb",
+    "file, MB": "file_mb",
+    "read, s": "read_s",
+    "reading takes, MB": "read_mb",
+    "`solve --time 3`, s": "solve_s",
+    "its memory, MB": "solve_mb",
+}
 COLUMNS = ("side", "variables", *READING.values(), *SEARCHING.values())
 
 
 def child_make(path: str, side: str) -> dict[str, float]:
     """Write a grid. Not in the measuring process: what a process took at most, its children inherit."""
     write_model(ising_grid(int(side), int(side), seed=0), path)
+    return {}
+
+
+def child_image(path: str, width: str, height: str, labels: str) -> dict[str, float]:
+    """Write a model of an image: a table of its own for each pixel, and one for all neighbours."""
+    places = np.arange(int(width) * int(height)).reshape(int(height), int(width))
+    values = np.arange(int(labels))
+    smooth = -0.5 * np.minimum(np.abs(np.subtract.outer(values, values)), 4)
+    beside, below = (places[:, :-1], places[:, 1:]), (places[:-1], places[1:])
+    pairs = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in (beside, below)])
+    tables = np.broadcast_to(smooth, (len(pairs), *smooth.shape))
+    pixels = np.random.default_rng(0).normal(size=(places.size, len(values))).round(6)
+    factors = Factors.of_blocks([len(values)] * places.size, (places.reshape(-1, 1), pixels), (pairs, tables))
+    write_model(GraphicalModel.from_factors(factors), path)
     return {}
 
 
@@ -90,6 +120,7 @@ def child_command(path: str, *words: str) -> dict[str, float]:
 
 CHILDREN: dict[str, Callable[..., dict[str, float]]] = {
     "make": child_make,
+    "image": child_image,
     "read": child_read,
     "step": child_step,
     "command": child_command,
@@ -112,6 +143,17 @@ def measure(side: int, program: Path, reader: Path) -> dict[str, Any]:
     found["step_ratio"] = found["step_us"] / found["cpp_step_us"]
     row = {name: f"{found[name]:.3g}" for name in COLUMNS[2:]}
     return {"side": str(side), "variables": str(side * side), **row}
+
+
+def measure_image(width: int = 384, height: int = 288, labels: int = 16) -> dict[str, str]:
+    """What a model costs whose factors share a table."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "image.lg"
+        _json(_call("image", str(path), str(width), str(height), str(labels)))
+        found: dict[str, float] = {"file_mb": path.stat().st_size / 1e6}
+        found |= _best("read", str(path)) | _best("command", str(path), "solve", "--time", "3")
+    said = {"pixels": f"{width} × {height}", "labels": str(labels)}
+    return said | {name: f"{found[name]:.3g}" for name in IMAGE.values() if name not in said}
 
 
 def _steps(num_variables: int) -> int:
@@ -153,7 +195,8 @@ def page() -> str:
         )
         return markdown(["grid", *columns], cells)
 
-    made = {"reading": lambda: table(READING), "searching": lambda: table(SEARCHING)}
+    made = {"reading": lambda: table(READING), "searching": lambda: table(SEARCHING), "orders": orders.table}
+    made["image"] = lambda: markdown(list(IMAGE), (list(row.values()) for row in rows_of(IMAGE_RESULTS)))
     return updated(PAGE.read_text(encoding="utf-8"), made)
 
 
@@ -188,6 +231,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", type=Path, help="the compiled yardstick of steps")
     parser.add_argument("--sides", nargs="+", type=int, default=SIDES)
+    parser.add_argument("--image", action="store_true", help="measure the model of an image alone")
     parser.add_argument("--page", action="store_true", help="make the tables and the plot anew, no figures")
     parser.add_argument("--child", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -195,7 +239,12 @@ def main() -> None:
         kind, *words = arguments.child
         print(json.dumps(CHILDREN[kind](*words)))
         return
-    if not arguments.page:
+    if arguments.image:
+        with IMAGE_RESULTS.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, tuple(IMAGE.values()))
+            writer.writeheader()
+            writer.writerow(measure_image())
+    elif not arguments.page:
         if arguments.program is None:
             parser.error("--program is needed: the compiled yardstick")
         with tempfile.TemporaryDirectory() as folder, RESULTS.open("w", encoding="utf-8", newline="") as file:
