@@ -1,6 +1,6 @@
 """What workers bring and cost: answers a second, bytes, start, messages a second, with one and two workers.
 
-Writes results/workers.csv and the tables of docs/scaling-out.md; each row comes from a process of its own.
+Writes results/workers.csv and the tables of research/workers.md; each row comes from a process of its own.
 What 100 workers would need is computed from these figures.
 
     python benchmarks/workers.py
@@ -27,7 +27,7 @@ from beacon.model.families import ising_grid, random_bayes_net
 from beacon.runner import workers as spreading
 from beacon.runner.crews import DaskCrew, LokyCrew, on_backend
 
-PAGE, RESULTS = ROOT / "docs" / "scaling-out.md", ROOT / "results" / "workers.csv"
+PAGE, RESULTS = ROOT / "research" / "workers.md", ROOT / "results" / "workers.csv"
 BACKENDS, WORKERS = ("threads", "loky", "dask"), (1, 2)
 SEARCHES, SEARCH_STEPS, PROOFS, MESSAGES, ROUNDS = 30, 100_000, 2_000, 1_000, 2
 MANY = 100

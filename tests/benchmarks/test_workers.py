@@ -1,4 +1,4 @@
-"""The page on scaling out agrees with its results file, and the file covers what it says."""
+"""The study of workers agrees with its results file, and the file covers what it says."""
 
 from __future__ import annotations
 
