@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from beacon.errors import (
     MissingDependencyError,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from beacon.guide.fast_guide import FastGuide
     from beacon.guide.solved import SolvedGuide
 
-    AnyGuide = SolvedGuide | FastGuide | AttentionGuide
+    AnyGuide: TypeAlias = SolvedGuide | FastGuide | AttentionGuide
 
 PRESET_NAMES = ("solved", "fast", "small", "paper")
 ON_CPU = ("solved", "fast")  # whatever the device
