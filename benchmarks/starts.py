@@ -22,16 +22,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from common import load_model, options
-from learned_starts import LEARNED, library, train_fast
+from learned_starts import LEARNED, library, train_fast, train_solved
 from numpy.typing import NDArray
 
 import beacon
-from beacon.engine.core import CoreState
 from beacon.guide.fast_guide import FastGuide
+from beacon.guide.solved import SolvedGuide
 from beacon.model import families
 from beacon.model.families.diagnosis import findings_of
 from beacon.model.families.ising import ising_factors
-from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from beacon.runner.runner import Query, Runner
@@ -88,10 +87,10 @@ class Begin(NamedTuple):
     """Where a search begins, and what it took to find out."""
 
     start: Row | None = None
-    """None: where ``begin`` says."""
-    seconds: float = 0.0
-    begin: Callable[[FlatModel, CoreState], None] | None = None
     """None: where `auto` begins."""
+    seconds: float = 0.0
+    opinions: NDArray[np.integer] | None = None
+    """What the start is crossed with."""
     profile: Profile | None = None
     """None: `auto` as it is."""
 
@@ -153,7 +152,11 @@ class Case:
         return library(self)
 
     @cached_property
-    def fast(self) -> FastGuide:
+    def solved_guide(self) -> SolvedGuide:
+        return train_solved(self)
+
+    @cached_property
+    def fast_guide(self) -> FastGuide:
         return train_fast(self)
 
     def evidence(self, k: int) -> dict[int, int]:
@@ -180,11 +183,10 @@ class Case:
 
     def search(self, k: int, begin: Begin, seconds: float) -> Trace:
         """The trace of one search."""
-        query = Query(self.evidence(k), begin.start, yields=True)
+        query = Query(self.evidence(k), begin.start, yields=True, opinions=begin.opinions)
         stop, runner = beacon.MaxRuntime(seconds), self.runner
         if begin.profile is not None:
             runner = self._tuned_runner(begin.profile)
-        runner.begin = begin.begin
         outcome = runner.outcome(query, [stop], seed=k, spent_seconds=begin.seconds)
         return outcome.trace.not_before(outcome.setup_seconds)
 

@@ -135,7 +135,7 @@ def test_missing_torch_is_named_with_its_extra(files: Files, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (("--preset", "huge"), 2, "presets are fast, small, paper; found 'huge'"),
+        (("--preset", "huge"), 2, "presets are solved, fast, small, paper; found 'huge'"),
         (("--device", "tpu"), 2, "device must be auto, cpu or cuda; found 'tpu'"),
         (("--epochs", 0), 2, "--epochs must be a whole number of at least 1; found 0"),
         (

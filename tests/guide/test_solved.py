@@ -15,6 +15,7 @@ from beacon.guide.solved import SolvedGuide
 from beacon.guided.moves import Moves
 from beacon.learn.examples import Examples, measured
 from beacon.learn.train import FastSettings, SolvedSettings
+from beacon.model.families import ising_grid
 from tests.guide.helpers import MIXED, chain, solved_queries
 
 REFERENCES = np.array([[0, 1, 0, 3, 1], [1, 2, 0, 0, 0], [1, 2, 0, 1, 1]])
@@ -86,9 +87,27 @@ def test_settings_of_training_have_no_meaning_for_it() -> None:
 def test_a_search_begins_where_the_vote_says(tmp_path: Path) -> None:
     guide = beacon.train(CHAIN, QUERIES, "solved", SOLVED)
     guide.save(tmp_path / "guide")
-    result = beacon.solve(
-        CHAIN, {0: 1}, guide=tmp_path / "guide", strategy="greedy", stop=beacon.MaxSteps(0), propagate=False
-    )
+    use, stop = {"opinions": 0}, beacon.MaxSteps(0)
+    result = beacon.solve(CHAIN, {0: 1}, guide=tmp_path / "guide", use=use, strategy="greedy", stop=stop)
     observed = np.arange(CHAIN.num_variables) == 0
     scores = guide.probabilities(observed[None].astype(np.int64), observed[None])
     assert result.assignment.tolist()[1:] == Moves.of(CHAIN).best_values(scores)[0].tolist()[1:]
+
+
+def test_the_start_is_crossed_with_the_nearest_references() -> None:
+    model = ising_grid(10, 10, seed=2)
+    queries, solved = solved_queries(model, 40)
+    guide, stop = beacon.train(model, queries, "solved", solved), beacon.MaxSteps(0)
+    evidence = queries.evidence(39)
+    plain, crossed = (
+        beacon.solve(model, evidence, guide=guide, use={"opinions": count}, strategy="gls+", stop=stop)
+        for count in (0, 10)
+    )
+    assert crossed.log_score > plain.log_score
+    assert all(crossed.assignment[i] == value for i, value in evidence.items())
+
+
+def test_opinions_are_the_nearest_references_themselves() -> None:
+    guide = SolvedGuide(MIXED, REFERENCES)
+    everything = np.ones(5, dtype=np.bool_)
+    assert guide.opinions(REFERENCES[2], everything, 2).tolist() == REFERENCES[[2, 1]].tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ class SolvedGuide(EvidenceGuide):
     >>> guide.probabilities(np.array([[1, 0]]), np.array([[True, False]])).tolist()  # x0 = 1 is observed
     [[0.25, 0.75, 0.25, 0.75]]
     """
+
+    has_opinions: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -69,8 +71,14 @@ class SolvedGuide(EvidenceGuide):
         """Write a guide's folder."""
         save_checkpoint(path, "solved", {"references": self.references}, self.facts)
 
+    def opinions(
+        self, assignment: NDArray[np.integer], observed: NDArray[np.bool_], count: int
+    ) -> NDArray[np.integer]:
+        """[up to ``count``, variables] the nearest references."""
+        return self.references[self.nearest(assignment, observed)[:count]]
+
     def nearest(self, assignment: NDArray[np.integer], observed: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The references with most of the observed values, the best first; of equals the first.
+        """The references with most of the observed values that vote, the best first; of equals the first.
 
         Cost: the references times the observed variables.
         """
