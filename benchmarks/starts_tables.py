@@ -90,19 +90,24 @@ class Study:
             [50 if a == b or abs(a - b) <= TIE * abs(top) else 100 * (a > b) for a, b, top in pairs]
         )
 
-    def gap(self, network: str, method: str, mark: str) -> float:
+    def base(self, network: str, method: str) -> dict[str, Row]:
+        """The rows of the constructed start on the queries of a method."""
+        asked = self.of(network, method)
+        return {query: row for query, row in self.of(network, BASE).items() if query in asked}
+
+    @staticmethod
+    def gap(rows: Iterable[Row], mark: str) -> float:
         """Mean gap to the best known score in percent, at most 100 for a query; nan: not measured."""
-        rows = self.of(network, method).values()
         gaps = [
             min(100.0, 100 * (float(row["best"]) - _score(row, mark)) / abs(float(row["best"])))
             for row in rows
         ]
         return float(np.mean(gaps)) if gaps else np.nan
 
-    def seconds(self, network: str, method: str) -> float:
+    @staticmethod
+    def seconds(rows: Iterable[Row]) -> float:
         """The median time to come close; infinite where half of the queries or more do not."""
-        rows = self.of(network, method).values()
-        return float(np.median([float(row["close"] or "inf") for row in rows])) if rows else np.nan
+        return float(np.median([float(row["close"] or "inf") for row in rows]))
 
 
 def _score(row: Row, mark: str) -> float:
@@ -141,13 +146,13 @@ def by_network(study: Study, methods: Iterable[str]) -> str:
     lines = []
     for network in study.networks:
         for method in (name for name in chosen if study.of(network, name)):
-            cells = []
+            cells, both = [], (study.of(network, method).values(), study.base(network, method).values())
             for mark in used:
                 won = _mean(study.wins(network, method, mark))
-                gaps = study.gap(network, method, mark), study.gap(network, BASE, mark)
-                cells.append(f"{won}, {gaps[0]:.3g} ({gaps[1]:.3g})" if won else "")
-            times = f"{_time(study.seconds(network, method))} ({_time(study.seconds(network, BASE))})"
-            lines.append([network, str(len(study.of(network, method))), method, *cells, times])
+                ours, base = (study.gap(rows, mark) for rows in both)
+                cells.append(f"{won}, {ours:.3g} ({base:.3g})" if won else "")
+            ours, base = (_time(study.seconds(rows)) for rows in both)
+            lines.append([network, str(len(both[0])), method, *cells, f"{ours} ({base})"])
     marks = [f"{float(mark):g} s" for mark in used]
     return markdown(["network", "queries", "start", *marks, "s to 0.1 %"], lines)
 

@@ -49,13 +49,14 @@ def test_who_knows_something_is_ahead_of_who_knows_nothing_and_equal_scores_tie(
 
 
 def test_between_limits_the_way_to_the_last_one_counts(study: Study) -> None:
-    assert study.gap("a", "ours", "0.01") == pytest.approx(10)
-    assert study.gap("a", "ours", "0.3") == pytest.approx(0.05)
-    assert study.gap("a", BASE, "0.01") == 100, "of who knows nothing"
-    assert study.gap("a", BASE, "0.3") == 100, "a gap counts no more than that"
+    ours, base = study.of("a", "ours").values(), study.base("a", "ours").values()
+    assert study.gap(ours, "0.01") == pytest.approx(10)
+    assert study.gap(ours, "0.3") == pytest.approx(0.05)
+    assert study.gap(base, "0.01") == 100, "of who knows nothing"
+    assert study.gap(base, "0.3") == 100, "a gap counts no more than that"
 
 
 def test_the_time_to_come_close_is_that_of_the_first_close_score(study: Study) -> None:
-    assert study.seconds("a", "ours") == pytest.approx(0.126, abs=0.001)
-    assert study.seconds("a", BASE) == np.inf
+    assert study.seconds(study.of("a", "ours").values()) == pytest.approx(0.126, abs=0.001)
+    assert study.seconds(study.of("a", BASE).values()) == np.inf
     assert "1" in MARKS

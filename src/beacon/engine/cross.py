@@ -18,7 +18,7 @@ from beacon.engine.incumbent import EPSILON, first_best, harvest_clusters, note_
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel, once_per_model
 
-MAX_SWEEPS = 20
+MAX_VISITS = 4  # of a variable, on average, in one descent
 SECONDS_PER_VALUE = 1e-8  # that a sweep looks at: for the descent of an opinion, and its clusters
 MAX_SHARE = 0.2  # of a time limit, for all opinions together
 
@@ -74,21 +74,23 @@ def _improve(model: FlatModel, core: CoreState, room: CrossRoom, variable: int, 
 
 @inlined
 def _descend(model: FlatModel, core: CoreState, room: CrossRoom) -> None:
-    """Sweep over the free variables whose neighbours have changed, until none is left."""
+    """Sweep over the free variables whose neighbours have changed, until none is left, or it takes too long.
+
+    Cost: at most ``MAX_VISITS`` times all links of the model, whatever the opinion.
+    """
     core.counters[0]["stamp"] += 1
-    stamp, num_changes = core.counters[0]["stamp"], 1
+    stamp, left, has_changed = core.counters[0]["stamp"], MAX_VISITS * len(core.assignment), True
     for variable in range(len(core.assignment)):
         core.stamps[variable] = stamp  # all have values: their prospects are their scores
         room.is_due[variable] = core.is_free[variable]
-    for _ in range(MAX_SWEEPS):
-        if num_changes == 0:
-            break
-        num_changes = 0
+    while has_changed and left > 0:
+        has_changed = False
         for variable in range(len(core.assignment)):
-            if room.is_due[variable]:
+            if room.is_due[variable] and left > 0:
+                left -= 1
                 room.is_due[variable] = False
                 if _improve(model, core, room, variable, stamp):
-                    num_changes += 1
+                    has_changed = True
                     for k in range(model.neighbour_starts[variable], model.neighbour_starts[variable + 1]):
                         room.is_due[model.neighbours[k]] = core.is_free[model.neighbours[k]]
 

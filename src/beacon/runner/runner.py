@@ -263,7 +263,7 @@ class Runner:
         from beacon.engine.cross import affordable_opinions  # noqa: PLC0415 - few guides have opinions
 
         guide, use = cast("EvidenceGuide", self.guide), cast("GuideUse", self.use)
-        count = int(min(use.opinions, affordable_opinions(self.flat, stops[0].seconds)))
+        count = int(min(use.opinions, affordable_opinions(self.searched, stops[0].seconds)))
         fixed = as_fixed(query.evidence, self.flat.num_variables)
         return guide.opinions(np.maximum(fixed, 0), fixed >= 0, count) if count else None
 
