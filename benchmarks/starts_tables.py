@@ -166,11 +166,12 @@ def tables() -> dict[str, str]:
         "curve": summary(study["curve"]),
         "curve by network": by_network(study["curve"], curve),
         "solved": summary(study["solved"]),
-        "solved by network": by_network(study["solved"], ("solved", "vote")),
+        "solved by network": by_network(study["solved"], ("solved",)),
         "trial": summary(study["trial"]),
         "ideas": summary(study["ideas"]),
         "ideas by network": by_network(study["ideas"], ("crossed", "crossed, not learned", "tuned")),
-        "large": by_network(study["large"], (*curve, "solved", "crossed at random")),
+        "large": by_network(study["large"], curve),
+        "large solved": by_network(study["large solved"], ("solved", "crossed at random")),
     }
 
 

@@ -350,6 +350,8 @@ def training_facts(facts: Record) -> Record:
 def facts_in_words(facts: Record) -> str:
     """The same in one line."""
     loss = f"with validation loss {facts['validation_loss']:.4f}"
+    if facts["epochs"] == 1 and facts["best_epoch"] == 0:  # nothing was trained
+        return f"wrote {facts['guide']} {loss}"
     return f"wrote {facts['guide']}: epoch {facts['best_epoch']}, the best of {facts['epochs']}, {loss}"
 
 
