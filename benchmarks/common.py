@@ -86,8 +86,13 @@ def options(description: str | None, models: tuple[str, ...]) -> argparse.Argume
 
 def load(data: Path, name: str, queries: int, seed: int) -> tuple[GraphicalModel, list[dict[int, int]]]:
     """A model of the paper, or of a folder beside it, and sampled queries on it."""
-    paths = [data / folder / f"{name}.uai.xz" for folder in ("paper", "uai2014", "more")]
-    paths.append(data / "bif" / f"{name}.bif.xz")
-    model = read_model(next((path for path in paths if path.exists()), paths[0]))
+    model = load_model(data, name)
     sampled = sample_queries(model, queries, seed)
     return model, [sampled.evidence(k) for k in range(len(sampled))]
+
+
+def load_model(data: Path, name: str) -> GraphicalModel:
+    """A model of the paper, or of a folder beside it."""
+    paths = [data / folder / f"{name}.uai.xz" for folder in ("paper", "uai2014", "more")]
+    paths.append(data / "bif" / f"{name}.bif.xz")
+    return read_model(next((path for path in paths if path.exists()), paths[0]))

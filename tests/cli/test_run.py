@@ -289,7 +289,7 @@ def test_what_others_have_put_there_is_not_touched(files: Files, tmp_path: Path)
         ("[evaluate]\nsteps = [0.5]", "evaluate.steps must be a list, each a whole number; found [0.5]"),
         ("[evaluate]\nmethods = ['gsl+']", "no method is called 'gsl+'; did you mean 'gls+'?"),
         ("[collect]\nsteps = 7\nrestart_interval = 2", "restart_interval must divide steps"),
-        ("[train]\npreset = 'huge'", "presets are fast, small, paper; found 'huge'"),
+        ("[train]\npreset = 'huge'", "presets are solved, fast, small, paper; found 'huge'"),
         ("train = 3", "expected a section [train]; found train = 3"),
         ("sed = 3", "no section is called 'sed'"),
         ("[train", "expected settings in TOML"),

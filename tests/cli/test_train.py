@@ -75,6 +75,15 @@ def test_a_guide_is_written_that_scores_states(files: Files, preset: str) -> Non
     assert not list(files.guide.parent.glob("*.unfinished"))
 
 
+def test_solved_queries_are_remembered_without_training(files: Files) -> None:
+    given = ("--trajectories", files.trajectories, "-o", files.guide, "--preset", "solved")
+    outcome = run("train", files.model, files.queries, *given)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith(f"wrote {files.guide} with validation loss ")
+    assert len(load(files)[1].references) == 12
+    assert "epochs has no meaning for the guide of solved queries" in files.train("--preset", "solved").error
+
+
 def test_json_is_one_object_with_the_history(files: Files) -> None:
     outcome = files.train("--json", "--quiet", "--batch", 8, "--states-per-query", 2)
     assert outcome.err == ""
@@ -139,7 +148,7 @@ def test_missing_torch_is_named_with_its_extra(files: Files, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (("--preset", "huge"), 2, "presets are fast, small, paper; found 'huge'"),
+        (("--preset", "huge"), 2, "presets are solved, fast, small, paper; found 'huge'"),
         (("--device", "tpu"), 2, "device must be auto, cpu or cuda; found 'tpu'"),
         (("--epochs", 0), 2, "--epochs must be a whole number of at least 1; found 0"),
         (

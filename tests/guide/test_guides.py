@@ -10,6 +10,7 @@ import pytest
 
 from beacon.guide.checkpoint import load_guide
 from beacon.guide.fast_guide import FastGuide
+from beacon.guide.solved import SolvedGuide
 from beacon.guide.trivial import FrequencyGuide, OracleGuide, UniformGuide
 from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.guided.moves import Moves
@@ -28,6 +29,7 @@ GUIDES: dict[str, Callable[[GraphicalModel], Guide]] = {
     "oracle": lambda model: OracleGuide(model, random_states(model, 1, seed=9).assignments[0]),
     "frequency": frequency_guide,
     "fast": lambda model: FastGuide(model, random_weights(model)),
+    "solved": lambda model: SolvedGuide(model, random_states(model, 20, seed=5).assignments, neighbours=3),
 }
 MODELS = {"mixed": MIXED, "chain": chain(12)}
 each_guide = pytest.mark.parametrize("make", GUIDES.values(), ids=GUIDES.keys())
@@ -107,7 +109,7 @@ def test_no_states_give_no_scores(make: Callable[[GraphicalModel], Guide], model
     assert make(model).score(empty).shape == (0, model.domain_sizes.sum())
 
 
-@pytest.mark.parametrize("name", ["frequency", "fast"])
+@pytest.mark.parametrize("name", ["frequency", "fast", "solved"])
 @each_model
 def test_guides_of_the_evidence_do_not_look_at_free_variables(name: str, model: GraphicalModel) -> None:
     guide, states = GUIDES[name](model), random_states(model)
@@ -117,25 +119,25 @@ def test_guides_of_the_evidence_do_not_look_at_free_variables(name: str, model: 
     assert np.array_equal(guide.score(moved), guide.score(states))
 
 
-@pytest.mark.parametrize("name", ["frequency", "fast"])
+@pytest.mark.parametrize("name", ["frequency", "fast", "solved"])
 @each_model
 def test_a_saved_guide_scores_bit_for_bit_the_same(name: str, model: GraphicalModel, tmp_path: Path) -> None:
     guide, states = GUIDES[name](model), random_states(model)
-    assert isinstance(guide, FrequencyGuide | FastGuide)
+    assert isinstance(guide, FrequencyGuide | FastGuide | SolvedGuide)
     guide.save(tmp_path / "a.guide")
     loaded = load_guide(tmp_path / "a.guide", model)
     assert type(loaded) is type(guide)
     assert np.array_equal(loaded.score(states), guide.score(states))
 
 
-@pytest.mark.parametrize("name", ["frequency", "fast"])
+@pytest.mark.parametrize("name", ["frequency", "fast", "solved"])
 def test_a_loaded_guide_can_be_saved_again_with_all_its_facts(name: str, tmp_path: Path) -> None:
     guide = GUIDES[name](MIXED)
-    assert isinstance(guide, FrequencyGuide | FastGuide)
+    assert isinstance(guide, FrequencyGuide | FastGuide | SolvedGuide)
     guide.facts["history"] = [{"epoch": 0}]
     guide.save(tmp_path / "a.guide")
     again = load_guide(tmp_path / "a.guide", MIXED)
-    assert isinstance(again, FrequencyGuide | FastGuide)
+    assert isinstance(again, FrequencyGuide | FastGuide | SolvedGuide)
     again.save(tmp_path / "b.guide")
     texts = [(tmp_path / f"{letter}.guide" / "guide.json").read_text() for letter in "ab"]
     assert texts[0] == texts[1]

@@ -13,7 +13,8 @@ from beacon.errors import MissingDependencyError, ModelError, UsageError
 from beacon.guide.measure import prediction_quality
 from beacon.guide.trivial import FrequencyGuide
 from beacon.guided.guide import States
-from beacon.learn.fast import Examples, measured, train_fast
+from beacon.learn.examples import Examples, measured
+from beacon.learn.fast import train_fast
 from beacon.learn.train import FastSettings
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries

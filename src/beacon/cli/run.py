@@ -38,7 +38,9 @@ Redo = Annotated[
 ]
 
 
-@flags("changes", RunSettings, SETTINGS, "--preset fast|small|paper", "--count N", unset="{}", check=False)
+@flags(
+    "changes", RunSettings, SETTINGS, "--preset solved|fast|small|paper", "--count N", unset="{}", check=False
+)
 def run(
     model_file: ModelFile,
     *,

@@ -19,7 +19,7 @@ TrajectoriesFile = Annotated[
 Logs = Annotated[str | None, option("--tensorboard DIR", "Folder for logs that TensorBoard shows.", OUTPUT)]
 
 
-@flags("chosen", RunSettings, TRAINING, "--preset fast|small|paper", unset="{}", check=False)
+@flags("chosen", RunSettings, TRAINING, "--preset solved|fast|small|paper", unset="{}", check=False)
 @flags(
     *("changes", library.TrainingSettings, TRAINING, "--epochs N", "--states-per-query N", "--batch N"),
     unset="the preset's",
@@ -60,7 +60,7 @@ def train(
         )
     began = perf_counter()
     most = changes.get("epochs") or library.load_preset(preset).most_epochs
-    work = f"training, preset {preset}, at most {most} epochs (Ctrl-C keeps the best)"
+    work = f"training, preset {preset}" + (f", at most {most} epochs (Ctrl-C keeps the best)" if most else "")
     with ProgressBar(work, most, quiet) as bar:
 
         def show(record: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from beacon.model.flat import FlatModel, once_per_model
 from beacon.rng import random_below
 
 
-class _Room(NamedTuple):
+class Room(NamedTuple):
     """What one pass works on."""
 
     sums: NDArray[np.float64]
@@ -31,10 +31,14 @@ class _Room(NamedTuple):
 
 def construct_assignment(model: FlatModel, core: CoreState) -> None:
     """Put a constructed assignment in place. Cost: about twice the table entries."""
+    _construct(model, core, _order(model), new_room(model))
+
+
+def new_room(model: FlatModel) -> Room:
+    """Room for the largest variable and the widest factor."""
     num_values = int(model.domain_sizes.max(initial=1))
     num_places = int(np.diff(model.scope_starts).max(initial=1))
-    room = _Room(np.empty(num_values), np.empty(num_values), np.empty(num_places, dtype=np.int32))
-    _construct(model, core, _order(model), room)
+    return Room(np.empty(num_values), np.empty(num_values), np.empty(num_places, dtype=np.int32))
 
 
 @once_per_model
@@ -50,7 +54,7 @@ def _is_open(core: CoreState, variable: int, stamp: int) -> bool:
 
 
 @inlined
-def _add_pair(model: FlatModel, core: CoreState, room: _Room, variable: int, link: int, stamp: int) -> None:
+def _add_pair(model: FlatModel, core: CoreState, room: Room, variable: int, link: int, stamp: int) -> None:
     """Add the best possible entries of a factor of one or two variables. Cost: the entries it leaves."""
     at, by = model.bases[model.pairs[link, 0]], model.pairs[link, 1]
     other, step, count = model.pairs[link, 2], model.pairs[link, 3], 1
@@ -68,7 +72,7 @@ def _add_pair(model: FlatModel, core: CoreState, room: _Room, variable: int, lin
 
 
 @inlined
-def _next_entry(model: FlatModel, core: CoreState, room: _Room, factor: int, entry: int, stamp: int) -> int:
+def _next_entry(model: FlatModel, core: CoreState, room: Room, factor: int, entry: int, stamp: int) -> int:
     """The next entry over the open variables of a factor, whose values count up like digits."""
     begin = model.scope_starts[factor]
     for place in range(model.scope_starts[factor + 1] - 1, begin - 1, -1):
@@ -85,7 +89,7 @@ def _next_entry(model: FlatModel, core: CoreState, room: _Room, factor: int, ent
 
 @inlined
 def _add_wide(
-    model: FlatModel, core: CoreState, room: _Room, variable: int, factor: int, by: int, stamp: int
+    model: FlatModel, core: CoreState, room: Room, variable: int, factor: int, by: int, stamp: int
 ) -> None:
     """The same for a wider factor; ``stamp`` closes the variable itself while the others count up."""
     entry, count, domain = model.bases[factor], 1, model.domain_sizes[variable]
@@ -120,8 +124,19 @@ def _best_value(core: CoreState, sums: NDArray[np.float64], domain: int) -> int:
     return chosen
 
 
+@inlined
+def add_prospects(model: FlatModel, core: CoreState, room: Room, variable: int, stamp: int) -> None:
+    """Put the prospects of a variable's values into ``sums``; variables with the stamp have values."""
+    for value in range(model.domain_sizes[variable]):
+        room.sums[value] = 0.0
+    for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
+        _add_pair(model, core, room, variable, link, stamp)
+    for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
+        _add_wide(model, core, room, variable, model.wides[link, 0], model.wides[link, 1], stamp)
+
+
 @kernel
-def _construct(model: FlatModel, core: CoreState, order: NDArray[np.int32], room: _Room) -> None:
+def _construct(model: FlatModel, core: CoreState, order: NDArray[np.int32], room: Room) -> None:
     """Give every free variable a value, in this order."""
     core.counters[0]["stamp"] += 1
     stamp = core.counters[0]["stamp"]
@@ -129,11 +144,5 @@ def _construct(model: FlatModel, core: CoreState, order: NDArray[np.int32], room
         variable = order[k]
         if core.is_free[variable]:
             core.stamps[variable] = stamp
-            domain = model.domain_sizes[variable]
-            for value in range(domain):
-                room.sums[value] = 0.0
-            for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-                _add_pair(model, core, room, variable, link, stamp)
-            for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-                _add_wide(model, core, room, variable, model.wides[link, 0], model.wides[link, 1], stamp)
-            core.assignment[variable] = _best_value(core, room.sums, domain)
+            add_prospects(model, core, room, variable, stamp)
+            core.assignment[variable] = _best_value(core, room.sums, model.domain_sizes[variable])

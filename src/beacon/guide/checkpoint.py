@@ -62,7 +62,7 @@ class Checkpoint:
     path: Path
     """The folder, for messages."""
     kind: str
-    """Which guide it is: fast, attention or frequency."""
+    """Which guide it is: solved, fast, attention or frequency."""
     tensors: dict[str, NDArray[Any]]
     """The weights by name."""
     facts: dict[str, Any]
@@ -127,6 +127,10 @@ def load_guide(path: AnyPath, model: GraphicalModel, device: str = "auto") -> Gu
         from beacon.guide.fast_guide import FastGuide  # noqa: PLC0415
 
         guide = FastGuide.from_checkpoint(model, checkpoint)
+    elif checkpoint.kind == "solved":
+        from beacon.guide.solved import SolvedGuide  # noqa: PLC0415
+
+        guide = SolvedGuide.from_checkpoint(model, checkpoint)
     elif checkpoint.kind == "frequency":
         from beacon.guide.trivial import FrequencyGuide  # noqa: PLC0415
 
@@ -150,7 +154,7 @@ def _of_another_package(path: AnyPath, model: GraphicalModel, checkpoint: Checkp
     """The guide of a kind that an installed package declares; docs/extending.md says how."""
     kind = load_installed(plugins.GUIDES, checkpoint.kind)
     if kind is None:
-        kinds = ", ".join(["fast, attention, frequency", *installed_names(plugins.GUIDES)])
+        kinds = ", ".join(["solved, fast, attention, frequency", *installed_names(plugins.GUIDES)])
         raise FormatError(
             path,
             FACTS_FILE,

@@ -122,7 +122,12 @@ class GuideUse:
     fallback: bool = True
     """Search without the guide for a while where it leads nowhere; every other restart is without it."""
 
+    opinions: int = 10
+    """With a guide's start: cross it with this many solved queries' answers, if the guide has any and time
+    allows."""
+
     def __post_init__(self) -> None:
+        check_count("opinions", self.opinions, 0)
         if self.start not in get_args(StartFrom):
             raise UsageError(f"start must be 'random' or 'guide'; found {self.start!r}")
         check_count("refresh", self.refresh, 0)

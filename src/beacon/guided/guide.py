@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,9 @@ class Guide(Protocol):
 class EvidenceGuide(ABC):
     """Predicts each variable's value from the evidence; where the search stands makes no difference."""
 
+    has_opinions: ClassVar[bool] = False
+    """Does it know whole assignments that a start may be crossed with?"""
+
     def __init__(self, model: GraphicalModel) -> None:
         self.fingerprint = model.fingerprint
         self.moves = Moves.of(model)
@@ -64,3 +67,9 @@ class EvidenceGuide(ABC):
     def score(self, states: StateBatch) -> NDArray[np.float32]:
         """[states, moves] the probabilities."""
         return self.probabilities(states.assignments, states.observed)
+
+    def opinions(
+        self, assignment: NDArray[np.integer], observed: NDArray[np.bool_], count: int
+    ) -> NDArray[np.integer]:
+        """[up to ``count``, variables] whole assignments worth crossing a start with."""
+        return np.empty((0, len(assignment)), dtype=np.int64)

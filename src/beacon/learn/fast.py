@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from time import perf_counter
 
 import numpy as np
@@ -14,37 +14,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from beacon.errors import UsageError
 from beacon.guide.fast_guide import FastGuide, FastWeights
-from beacon.guide.measure import Quality, prediction_quality
 from beacon.guide.trivial import value_frequencies
-from beacon.guided.guide import EvidenceGuide
 from beacon.guided.moves import Moves
+from beacon.learn.examples import Examples, measured
 from beacon.learn.train import FastSettings, OnEpoch, Record
 from beacon.learn.trajectories import Trajectories, check_data
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.query_set import SPLITS, QuerySet
-
-
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Queries with their references."""
-
-    references: NDArray[np.int64]
-    """[queries, variables] evidence included."""
-    observed: NDArray[np.bool_]
-    """[queries, variables]"""
-
-    @classmethod
-    def of_split(cls, queries: QuerySet, trajectories: Trajectories, split: str) -> Examples:
-        """The queries of a split and what was found for them."""
-        chosen = queries.split_of_queries == SPLITS.index(split)
-        if not chosen.any():
-            raise UsageError(
-                f"training needs queries of the splits train and validation; found no {split} query: "
-                "sample more queries, or change the splits"
-            )
-        return cls(trajectories.references[chosen].astype(np.int64), queries.observed[chosen])
+from beacon.query.query_set import QuerySet
 
 
 def train_fast(
@@ -85,12 +62,6 @@ def train_fast(
     assert best is not None
     facts = {"settings": asdict(settings), "seed": seed, "history": history, "best_epoch": best_epoch}
     return FastGuide(model, best.weights, facts)
-
-
-def measured(guide: EvidenceGuide, examples: Examples) -> Quality:
-    """Loss and accuracy of a guide on some queries."""
-    probabilities = guide.probabilities(examples.references, examples.observed)
-    return prediction_quality(guide.moves, probabilities, examples.observed, examples.references)
 
 
 def _epochs(

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from beacon.errors import (
     MissingDependencyError,
@@ -18,16 +19,20 @@ from beacon.errors import (
     check_number,
     check_positive,
 )
-from beacon.learn.trajectories import Trajectories
+from beacon.learn.trajectories import Trajectories, check_data
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.own_queries import AnyQueries, as_query_set
-from beacon.query.query_set import QuerySet
+from beacon.query.query_set import SPLITS, QuerySet
 
 if TYPE_CHECKING:
     from beacon.guide.attention import AttentionGuide
     from beacon.guide.fast_guide import FastGuide
+    from beacon.guide.solved import SolvedGuide
 
-PRESET_NAMES = ("fast", "small", "paper")
+    AnyGuide: TypeAlias = SolvedGuide | FastGuide | AttentionGuide
+
+PRESET_NAMES = ("solved", "fast", "small", "paper")
+ON_CPU = ("solved", "fast")  # whatever the device
 
 Record = dict[str, Any]
 OnEpoch = Callable[[Record], None]
@@ -53,7 +58,7 @@ class Preset(Protocol):
         device: str,
         state_file: Path | None,
         on_epoch: OnEpoch | None,
-    ) -> FastGuide | AttentionGuide:
+    ) -> AnyGuide:
         """Train a guide; see :func:`train`."""
 
 
@@ -89,6 +94,59 @@ class TrainingSettings:
         check_is_number("decay", self.decay)
         if not 0 < self.decay <= 1:
             raise UsageError(f"decay must be a share, 0 < decay ≤ 1; found {self.decay}")
+
+
+@dataclass(frozen=True)
+class SolvedSettings:
+    """How the guide of solved queries is asked."""
+
+    neighbours: int = 15
+    """References that vote: those with most of the observed values."""
+
+    def __post_init__(self) -> None:
+        check_count("neighbours", self.neighbours, 1)
+
+    @property
+    def most_epochs(self) -> int:
+        """None: nothing is trained."""
+        return 0
+
+    def changed(self, **changes: int) -> SolvedSettings:
+        """None of the names that all presets share has a meaning here."""
+        for name in changes:
+            raise UsageError(f"{name} has no meaning for the guide of solved queries: nothing is trained")
+        return self
+
+    def train(
+        self,
+        model: GraphicalModel,
+        queries: QuerySet,
+        trajectories: Trajectories,
+        *,
+        seed: int = 0,
+        device: str = "cpu",
+        state_file: Path | None = None,
+        on_epoch: OnEpoch | None = None,
+    ) -> SolvedGuide:
+        """Keep the references of the training queries, and measure the guide on the validation queries."""
+        from beacon.guide.solved import SolvedGuide  # noqa: PLC0415
+        from beacon.learn.examples import Examples, measured  # noqa: PLC0415
+
+        check_data(model, queries, trajectories)
+        began = perf_counter()
+        train, validation = (Examples.of_split(queries, trajectories, name) for name in SPLITS[:2])
+        guide = SolvedGuide(model, train.references, self.neighbours)
+        quality = measured(guide, validation)
+        record = {
+            "epoch": 0,
+            "train_loss": quality.loss,  # of queries that it does not remember: it knows the others by heart
+            "validation_loss": quality.loss,
+            "validation_accuracy": quality.accuracy,
+            "seconds": perf_counter() - began,
+        }
+        if on_epoch is not None:
+            on_epoch(record)
+        return SolvedGuide(model, train.references, self.neighbours, {"history": [record], "best_epoch": 0})
 
 
 @dataclass(frozen=True)
@@ -165,14 +223,14 @@ def train(
     state_file: str | os.PathLike[str] | None = None,
     tensorboard: str | os.PathLike[str] | None = None,
     on_epoch: OnEpoch | None = None,
-) -> FastGuide | AttentionGuide:
+) -> AnyGuide:
     """Train a guide on the training queries; the validation queries decide when it is done.
 
     Parameters
     ----------
     preset
-        ``fast`` (a network of the evidence alone, for starts), or the attention network: ``small`` (for two
-        cores) or ``paper``.
+        ``solved`` (a vote of remembered references, without a network), ``fast`` (a network of the evidence
+        alone), both for starts, or the attention network: ``small`` (for two cores) or ``paper``.
     trajectories
         References and walks; collected first unless given.
     device
@@ -220,8 +278,8 @@ def train(
 def load_preset(name: str) -> Preset:
     """The preset of that name."""
     check_preset(name)
-    if name == "fast":
-        return FastSettings()
+    if name in ON_CPU:
+        return SolvedSettings() if name == "solved" else FastSettings()
     check_torch()
     from beacon.learn.attention import PRESETS  # noqa: PLC0415  (torch is slow to import)
 
@@ -237,6 +295,8 @@ def check_preset(preset: str) -> None:
 def check_can_train(preset: str, device: str) -> None:
     """Raise if the preset is unknown, or torch or the device is missing: not after hours of collecting."""
     check_preset(preset)
+    if preset == "solved":
+        return
     check_torch()
     from beacon.guide.device import choose_device  # noqa: PLC0415  (needs torch)
 
@@ -290,6 +350,8 @@ def training_facts(facts: Record) -> Record:
 def facts_in_words(facts: Record) -> str:
     """The same in one line."""
     loss = f"with validation loss {facts['validation_loss']:.4f}"
+    if facts["epochs"] == 1 and facts["best_epoch"] == 0:  # nothing was trained
+        return f"wrote {facts['guide']} {loss}"
     return f"wrote {facts['guide']}: epoch {facts['best_epoch']}, the best of {facts['epochs']}, {loss}"
 
 

@@ -58,7 +58,7 @@ class Trial:
             return str(self.profile)
         if not use.asks_guide:
             return f"{self.strategy}, unguided"
-        said = ["guide's start"] if use.start == "guide" else []
+        said = ["guide's start" + (" alone" if not use.opinions else "")] if use.start == "guide" else []
         if use.weight:
             every = f"every {use.refresh} steps" if use.refresh else "once"
             said.append(f"λ {use.weight:g}, {use.candidates} moves, scored {every}")
@@ -132,7 +132,10 @@ class Tuning:
 
 def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto")) -> list[Trial]:
     """What is worth trying with a guide of this kind."""
-    trials = [Trial(strategy, use) for strategy in strategies for use in (UNGUIDED, GuideUse())]
+    starts = [UNGUIDED, GuideUse()]
+    if isinstance(guide, EvidenceGuide) and guide.has_opinions:
+        starts.append(GuideUse(opinions=0))
+    trials = [Trial(strategy, use) for strategy in strategies for use in starts]
     if "gls+" in strategies:
         intervals = (0,) if isinstance(guide, EvidenceGuide) else (0, 50)
         uses = [GuideUse(restart_from="guide")]
@@ -294,13 +297,14 @@ class _Trials:
     def scores(self, trial: Trial, evidences: Evidences) -> NDArray[np.float64]:
         """[queries, marks] the best scores of a trial.
 
-        All uses of a guide begin at the same random assignments; a profile says itself where to begin.
+        All uses of a guide begin at the same random assignments. Without one a search begins as its strategy
+        says: that is what a guide has to beat.
         """
         limits = self.settings
         stop = MaxSteps(max(limits.steps)) if limits.steps else MaxRuntime(max(limits.seconds))
         queries = [
             Query(evidence, random_start(self.model, evidence, self.seed), yields=True)
-            if trial.profile is None
+            if trial.use.asks_guide
             else Query(evidence)
             for evidence in evidences
         ]

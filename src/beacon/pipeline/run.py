@@ -16,6 +16,7 @@ from beacon.evaluation.session import OnProgress
 from beacon.formats import read_model
 from beacon.io.files import make_folder
 from beacon.io.folder_lock import folder_lock
+from beacon.learn.train import ON_CPU
 from beacon.model.graphical_model import GraphicalModel
 from beacon.pipeline.pipeline import Job, OnStage, Pipeline
 from beacon.pipeline.settings import RunSettings, gathered, make_settings, seed_of
@@ -167,7 +168,7 @@ def run_job(job: Job, redo: bool = False, on_stage: OnStage | None = None) -> Fi
         pipeline.open(redo)
         if not pipeline.is_done:
             _check_packages()
-            if job.settings.preset != "fast":
+            if job.settings.preset not in ON_CPU:
                 from beacon.guide.device import choose_device  # noqa: PLC0415  (torch is slow to import)
 
                 choose_device(job.device)

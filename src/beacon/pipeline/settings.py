@@ -14,7 +14,15 @@ from beacon.io.files import parse_toml, read_text
 from beacon.io.settings import Setting, check_known, closest, converted, default_of, guessed, settings_of
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
-from beacon.learn.train import FastSettings, Preset, TrainingSettings, check_preset, load_preset, train
+from beacon.learn.train import (
+    FastSettings,
+    Preset,
+    SolvedSettings,
+    TrainingSettings,
+    check_preset,
+    load_preset,
+    train,
+)
 from beacon.learn.tune import TuneSettings
 from beacon.query.query_set import QuerySettings, sample_queries
 from beacon.query.sampling import GibbsSettings
@@ -83,11 +91,12 @@ class RunSettings:
 
 def _changed(preset: Any, changes: dict[str, Any]) -> Any:
     """A preset with other settings, by their own names."""
-    return replace(preset, **changes) if isinstance(preset, FastSettings) else preset.changed(**changes)
+    is_plain = isinstance(preset, FastSettings | SolvedSettings)
+    return replace(preset, **changes) if is_plain else preset.changed(**changes)
 
 
 def _train_facts(settings: Any) -> dict[str, Any]:
-    if isinstance(settings, FastSettings):
+    if isinstance(settings, FastSettings | SolvedSettings):
         return asdict(settings)
     return {**asdict(settings.training), "network": asdict(settings.network)}
 
@@ -148,7 +157,7 @@ def make_settings(sections: Sections) -> RunSettings:
     """Check everything; what is not given has the default of its stage."""
     preset = sections.get("train", {}).get("preset", Given(DEFAULT_PRESET, "")).value
     check_preset(preset)
-    train_kind = FastSettings if preset == "fast" else TrainingSettings
+    train_kind = {"solved": SolvedSettings, "fast": FastSettings}.get(preset, TrainingSettings)
     count = {"count": Setting("count", int, DEFAULT_COUNT)}
     known = {
         "queries": count | _without(QuerySettings, "gibbs") | settings_of(GibbsSettings),

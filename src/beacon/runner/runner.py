@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, Stop
 from beacon.runner.warm_up import (
     warm_up,
+    warm_up_crossing,
     warm_up_exact,
     warm_up_guided,
     warm_up_long_way,
@@ -32,7 +33,7 @@ from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
     from beacon.guided.guidance import Guidance, GuideUse
-    from beacon.guided.guide import Guide
+    from beacon.guided.guide import EvidenceGuide, Guide
     from beacon.runner.beside import Beside
     from beacon.runner.known import Effort, Known
     from beacon.runner.stop import Begin
@@ -59,6 +60,8 @@ class Query:
     """None: at random."""
     yields: bool = False
     """Does the start give way to what the evidence implies? Else nothing that contradicts it is fixed."""
+    opinions: NDArray[np.integer] | None = None
+    """Assignments to cross the start with."""
 
 
 class Knowledge(NamedTuple):
@@ -117,6 +120,8 @@ class Runner:
             warm_up_start(begin)
         if self.use is not None:
             warm_up_scoring()
+            if self._crosses:
+                warm_up_crossing()
             if self.use.guidance.is_heeded:
                 warm_up_guided(self.strategy.name)
         self.loading_seconds = perf_counter() - began
@@ -242,7 +247,25 @@ class Runner:
             fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
-        return Search(self.searched, fixed, self.strategy, query.start, seed, begin=self.begin)
+        start, opinions = query.start, query.opinions
+        return Search(self.searched, fixed, self.strategy, start, seed, begin=self.begin, opinions=opinions)
+
+    @property
+    def _crosses(self) -> bool:
+        """Are starts crossed with the guide's opinions?"""
+        is_wanted = self.use is not None and self.use.start == "guide" and self.use.opinions > 0
+        return is_wanted and getattr(self.guide, "has_opinions", False)
+
+    def opinions(self, query: Query, stops: Sequence[Stop]) -> NDArray[np.integer] | None:
+        """What a start is crossed with, as much as the first time limit allows; None: nothing."""
+        if not self._crosses:
+            return None
+        from beacon.engine.cross import affordable_opinions  # noqa: PLC0415 - few guides have opinions
+
+        guide, use = cast("EvidenceGuide", self.guide), cast("GuideUse", self.use)
+        count = int(min(use.opinions, affordable_opinions(self.searched, stops[0].seconds)))
+        fixed = as_fixed(query.evidence, self.flat.num_variables)
+        return guide.opinions(np.maximum(fixed, 0), fixed >= 0, count) if count else None
 
     @property
     def _guidance(self) -> Guidance | None:
@@ -374,9 +397,12 @@ class _Job(Generic[T]):
         is_heeded, from_guide = runner.use.guidance.is_heeded, runner.use.start == "guide"
 
         def work(k: int) -> T:
-            query = replace(some[k], start=scored.starts[k], yields=True) if from_guide else some[k]
-            scores = scored.scores[k] if is_heeded else None
-            spent, knowledge = self.spent_seconds + scored.seconds, open_queries[numbers[k]]
+            began, query = perf_counter(), some[k]
+            if from_guide:
+                opinions = runner.opinions(query, self.stops)
+                query = replace(query, start=scored.starts[k], yields=True, opinions=opinions)
+            scores, knowledge = scored.scores[k] if is_heeded else None, open_queries[numbers[k]]
+            spent = self.spent_seconds + scored.seconds + perf_counter() - began
             outcome = runner.outcome(
                 query,
                 self._stops_in_time(len(some) - k + num_later, spent + knowledge.seconds),

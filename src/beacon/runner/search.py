@@ -134,8 +134,11 @@ class Search:
         upper_bound: float = math.inf,
         slack: float = 0.0,
         begin: Begin | None = None,
+        opinions: NDArray[np.integer] | None = None,
     ) -> None:
         """Begin at ``start``, or as ``begin`` or the strategy says; ``evidence`` may not be changed.
+
+        The beginning is crossed with ``opinions``, other assignments, a row each.
 
         No assignment without zero factors has a score above ``upper_bound``; one that is no more than
         ``slack`` below it is optimal.
@@ -150,6 +153,10 @@ class Search:
             (begin or self.strategy.begin)(model, self.core)
         else:
             self.core.assignment[:] = place(fixed, start)
+        if opinions is not None and len(opinions):
+            from beacon.engine.cross import cross_opinions  # noqa: PLC0415 - few searches have any
+
+            cross_opinions(model, self.core, opinions)
         self.own = self.strategy.new_state(model, self.core)
         self.strategy.settle(model, self.core, self.own)
         first_best(self.core)

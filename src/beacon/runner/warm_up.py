@@ -117,6 +117,16 @@ def warm_up_scoring() -> None:
 
 
 @cache
+def warm_up_crossing() -> None:
+    """The same for starts that are crossed with opinions."""
+    from beacon.engine.cross import cross_opinions  # noqa: PLC0415
+
+    model = _small_model()
+    core = new_core(model, fixed_values(model, {}, None), 0)
+    cross_opinions(model, core, np.zeros((1, 3), dtype=np.int64))
+
+
+@cache
 def _warm_up_rescoring() -> None:
     """The same for the check of every result."""
     from beacon.engine.core import rescore  # noqa: PLC0415
@@ -132,6 +142,7 @@ def warm_up_knowledge() -> None:
     warm_up_long_way()
     warm_up_bound()
     warm_up_scoring()
+    warm_up_crossing()
     min_fill_width([{1}, {0}])
 
 

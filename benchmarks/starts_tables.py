@@ -1,0 +1,187 @@
+"""The tables of research/learning.md, made from results/starts.csv.
+
+    python benchmarks/starts_tables.py [STUDY=ROWS.jsonl ...]
+
+With rows of starts.py the results file is made of them first, a study for each file.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pages import ROOT, markdown, rows_of, updated
+
+PAGE = ROOT / "research" / "learning.md"
+RESULTS = ROOT / "results" / "starts.csv"
+MARKS = ("0.003", "0.01", "0.03", "0.1", "0.3", "1", "3")
+FIRST_TIME, TIMES_A_DECADE = 0.001, 10  # of the way to the last limit, see starts.py
+BASE = "constructed"
+CLOSE = 1e-3  # of the score: the time to come this close
+TIE = 1e-6
+Row = dict[str, str]
+
+
+def keep(files: dict[str, Path]) -> None:
+    """Write what each method knew at the marks, and when it was close to the best known score."""
+    raw = [
+        {"study": study, **json.loads(line)}
+        for study, path in files.items()
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    best: dict[tuple[str, int], float] = {}
+    for row in raw:
+        key = row["network"], row["query"]
+        found = [score for score in (*row["scores"].values(), *row["way"]) if score is not None]
+        best[key] = max([best.get(key, -np.inf), *found])
+    with RESULTS.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["study", "network", "query", "method", "best", "close", *MARKS])
+        for row in raw:
+            top = best[row["network"], row["query"]]
+            cells = [f"{top:.10g}", _close(row["way"], top), *(_known(row, mark) for mark in MARKS)]
+            writer.writerow([row["study"], row["network"], row["query"], row["method"], *cells])
+
+
+def _close(way: list[float | None], best: float) -> str:
+    """When the score is close to the best known; empty: not by the end."""
+    for k, score in enumerate(way):
+        if score is not None and best - score <= CLOSE * abs(best):
+            return f"{FIRST_TIME * 10 ** (k / TIMES_A_DECADE):.3g}"
+    return ""
+
+
+def _known(row: dict[str, dict[str, float | None]], mark: str) -> str:
+    """The score at a mark, by the search with that limit, else on the way to the last; - for nothing."""
+    scores, way = row["scores"], list(row["way"])
+    if mark not in scores and not min(map(float, scores)) < float(mark) < max(map(float, scores)):
+        return ""
+    place = round(np.log10(float(mark) / FIRST_TIME) * TIMES_A_DECADE)
+    score = scores[mark] if mark in scores else way[place]
+    return "-" if score is None else f"{score:.10g}"
+
+
+class Study:
+    """The rows of one study, by network and method."""
+
+    def __init__(self, rows: Iterable[Row], name: str) -> None:
+        self.rows = [row for row in rows if row["study"] == name]
+        self.networks = list(dict.fromkeys(row["network"] for row in self.rows))
+        self.methods = [name for name in dict.fromkeys(row["method"] for row in self.rows) if name != BASE]
+
+    def of(self, network: str, method: str) -> dict[str, Row]:
+        """The rows of a method on a network, by query."""
+        return {
+            row["query"]: row for row in self.rows if (row["network"], row["method"]) == (network, method)
+        }
+
+    def wins(self, network: str, method: str, mark: str) -> NDArray[np.float64]:
+        """For each query 100, 50 or 0: is the method ahead of the constructed start, level, or behind?"""
+        ours, base = self.of(network, method), self.of(network, BASE)
+        pairs = [(_score(ours[k], mark), _score(base[k], mark), float(ours[k]["best"])) for k in ours]
+        if not pairs or any(np.isnan(a) or np.isnan(b) for a, b, _ in pairs):
+            return np.empty(0)
+        return np.array(
+            [50 if a == b or abs(a - b) <= TIE * abs(top) else 100 * (a > b) for a, b, top in pairs]
+        )
+
+    def base(self, network: str, method: str) -> dict[str, Row]:
+        """The rows of the constructed start on the queries of a method."""
+        asked = self.of(network, method)
+        return {query: row for query, row in self.of(network, BASE).items() if query in asked}
+
+    @staticmethod
+    def gap(rows: Iterable[Row], mark: str) -> float:
+        """Mean gap to the best known score in percent, at most 100 for a query; nan: not measured."""
+        gaps = [
+            min(100.0, 100 * (float(row["best"]) - _score(row, mark)) / abs(float(row["best"])))
+            for row in rows
+        ]
+        return float(np.mean(gaps)) if gaps else np.nan
+
+    @staticmethod
+    def seconds(rows: Iterable[Row]) -> float:
+        """The median time to come close; infinite where half of the queries or more do not."""
+        return float(np.median([float(row["close"] or "inf") for row in rows]))
+
+
+def _score(row: Row, mark: str) -> float:
+    return float({"": "nan", "-": "-inf"}.get(row[mark], row[mark]))
+
+
+def _mean(values: NDArray[np.float64]) -> str:
+    """A mean and its standard error."""
+    if not len(values):
+        return ""
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return f"{values.mean():.0f} ± {error:.0f}"
+
+
+def _time(seconds: float) -> str:
+    return "–" if not np.isfinite(seconds) else f"{seconds:.3g}"
+
+
+def summary(study: Study, marks: Iterable[str] = MARKS) -> str:
+    """Win %: the mean over networks of each network's mean, with its standard error."""
+    used = [mark for mark in marks if any(len(study.wins(n, study.methods[0], mark)) for n in study.networks)]
+    lines = []
+    for method in study.methods:
+        cells = []
+        for mark in used:
+            means = [study.wins(network, method, mark) for network in study.networks]
+            cells.append(_mean(np.array([wins.mean() for wins in means if len(wins)])))
+        lines.append([method, *cells])
+    return markdown(["start", *(f"{float(mark):g} s" for mark in used)], lines)
+
+
+def by_network(study: Study, methods: Iterable[str]) -> str:
+    """Win % with its error, and mean gaps: the method's and in brackets that of the constructed start."""
+    chosen = list(methods)
+    used = [m for m in MARKS if any(len(study.wins(n, chosen[0], m)) for n in study.networks)]
+    lines = []
+    for network in study.networks:
+        for method in (name for name in chosen if study.of(network, name)):
+            cells, both = [], (study.of(network, method).values(), study.base(network, method).values())
+            for mark in used:
+                won = _mean(study.wins(network, method, mark))
+                ours, base = (study.gap(rows, mark) for rows in both)
+                cells.append(f"{won}, {ours:.3g} ({base:.3g})" if won else "")
+            ours, base = (_time(study.seconds(rows)) for rows in both)
+            lines.append([network, str(len(both[0])), method, *cells, f"{ours} ({base})"])
+    marks = [f"{float(mark):g} s" for mark in used]
+    return markdown(["network", "queries", "start", *marks, "s to 0.1 %"], lines)
+
+
+def tables() -> dict[str, str]:
+    """All tables by name."""
+    rows = rows_of(RESULTS)
+    study = {name: Study(rows, name) for name in dict.fromkeys(row["study"] for row in rows)}
+    curve = ("scattered 10 %", "clusters 2 %", "clusters 10 %", "optimum")
+    return {
+        "curve": summary(study["curve"]),
+        "curve by network": by_network(study["curve"], curve),
+        "solved": summary(study["solved"]),
+        "solved by network": by_network(study["solved"], ("solved",)),
+        "trial": summary(study["trial"]),
+        "ideas": summary(study["ideas"]),
+        "ideas by network": by_network(study["ideas"], ("crossed", "crossed, not learned", "tuned")),
+        "large": by_network(study["large"], curve),
+        "large solved": by_network(study["large solved"], ("solved", "crossed at random")),
+    }
+
+
+def page() -> str:
+    """The page with its tables made anew."""
+    made = tables()
+    return updated(PAGE.read_text(encoding="utf-8"), {name: lambda t=text: t for name, text in made.items()})
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        keep({study: Path(path) for study, _, path in (word.partition("=") for word in sys.argv[1:])})
+    PAGE.write_text(page(), encoding="utf-8")

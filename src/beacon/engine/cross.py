@@ -1,0 +1,117 @@
+"""Starts crossed with other opinions: of each, the start takes every cluster of variables that is better.
+
+An opinion is another assignment, such as the answer to a similar query. It first descends: one variable after
+the other takes its best value. Where it then differs from the start, the variables that factors join are a
+cluster, and each cluster is judged by itself (see ``incumbent.py``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beacon.engine.construct import Room, add_prospects, construct_assignment, new_room
+from beacon.engine.core import CoreState, recount
+from beacon.engine.incumbent import EPSILON, first_best, harvest_clusters, note_all_changed, save_all_best
+from beacon.jit import inlined, kernel
+from beacon.model.flat import FlatModel, once_per_model
+
+MAX_VISITS = 4  # of a variable, on average, in one descent
+SECONDS_PER_VALUE = 1e-8  # that a sweep looks at: for the descent of an opinion, and its clusters
+MAX_SHARE = 0.2  # of a time limit, for all opinions together
+
+
+class CrossRoom(NamedTuple):
+    """What crossing works on."""
+
+    values: Room
+    members: NDArray[np.int32]
+    """[variables] those of one cluster."""
+    is_due: NDArray[np.bool_]
+    """[variables] may another value be better than the one it has?"""
+
+
+def cross_opinions(model: FlatModel, core: CoreState, opinions: NDArray[np.integer]) -> None:
+    """Cross the assignment in place with a constructed one, and with each row. Cost: the model, for each."""
+    n = model.num_variables
+    room = CrossRoom(new_room(model), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.bool_))
+    _begin(model, core, room)
+    construct_assignment(model, core)
+    _take_clusters(model, core, room)
+    for row in opinions:
+        np.copyto(core.assignment, row, where=core.is_free, casting="unsafe")
+        _take_clusters(model, core, room)
+    core.assignment[:] = core.best
+    core.counters[0]["num_events"] = 0
+
+
+def affordable_opinions(model: FlatModel, seconds: float) -> float:
+    """How many opinions a time limit can pay for, besides the start and a constructed one."""
+    return max(0.0, MAX_SHARE * seconds / (SECONDS_PER_VALUE * _num_values(model)) - 2)
+
+
+@once_per_model
+def _num_values(model: FlatModel) -> int:
+    """The values that a sweep looks at; those in wide factors take about three times as long."""
+    links = np.diff(model.pair_starts) + 3 * np.diff(model.wide_starts)
+    return max(1, int((links.astype(np.int64) * model.domain_sizes).sum()))
+
+
+@inlined
+def _improve(model: FlatModel, core: CoreState, room: CrossRoom, variable: int, stamp: int) -> bool:
+    """Give a variable its best value, all else fixed; has it changed?"""
+    add_prospects(model, core, room.values, variable, stamp)
+    sums, current = room.values.sums, core.assignment[variable]
+    best = current
+    for value in range(model.domain_sizes[variable]):
+        if sums[value] > sums[best] + EPSILON:
+            best = value
+    core.assignment[variable] = best
+    return bool(best != current)
+
+
+@inlined
+def _descend(model: FlatModel, core: CoreState, room: CrossRoom) -> None:
+    """Sweep over the free variables whose neighbours have changed, until none is left, or it takes too long.
+
+    Cost: at most ``MAX_VISITS`` times all links of the model, whatever the opinion.
+    """
+    core.counters[0]["stamp"] += 1
+    stamp, left, has_changed = core.counters[0]["stamp"], MAX_VISITS * len(core.assignment), True
+    for variable in range(len(core.assignment)):
+        core.stamps[variable] = stamp  # all have values: their prospects are their scores
+        room.is_due[variable] = core.is_free[variable]
+    while has_changed and left > 0:
+        has_changed = False
+        for variable in range(len(core.assignment)):
+            if room.is_due[variable] and left > 0:
+                left -= 1
+                room.is_due[variable] = False
+                if _improve(model, core, room, variable, stamp):
+                    has_changed = True
+                    for k in range(model.neighbour_starts[variable], model.neighbour_starts[variable + 1]):
+                        room.is_due[model.neighbours[k]] = core.is_free[model.neighbours[k]]
+
+
+@kernel
+def _begin(model: FlatModel, core: CoreState, room: CrossRoom) -> None:
+    """Take the assignment in place as the best, after its descent."""
+    _descend(model, core, room)
+    recount(model, core)
+    first_best(core)
+
+
+@kernel
+def _take_clusters(model: FlatModel, core: CoreState, room: CrossRoom) -> None:
+    """Give the best assignment every cluster of the one in place, after its descent, that is better."""
+    _descend(model, core, room)
+    recount(model, core)
+    note_all_changed(core)
+    harvest_clusters(model, core, room.members)
+    save_all_best(core)
+    for k in range(len(core.parts)):
+        core.parts[k]["num_changed"] = 0
+    for variable in range(len(core.is_changed)):
+        core.is_changed[variable] = False
