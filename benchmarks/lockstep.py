@@ -224,6 +224,7 @@ def _core_of(stack: CoreState, part_starts: NDArray[np.int64], row: int) -> Core
         stack.events[row],
         stack.entries[row],
         stack.table[row],
+        stack.own_shifts[row],
         stack.local_scores[row],
         stack.gains[row],
         stack.gain_levels[row],

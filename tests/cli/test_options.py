@@ -80,7 +80,7 @@ def test_words_of_a_placeholder_are_completed() -> None:
     ("words", "expected"),
     [
         (["beacon", "solve", "m.uai", "--method", "gl"], ["gls+"]),
-        (["beacon", "train", "m.uai", "q", "--preset", ""], ["fast", "small", "paper"]),
+        (["beacon", "train", "m.uai", "q", "--preset", ""], ["solved", "fast", "small", "paper"]),
         (["beacon", "so"], ["solve"]),
     ],
 )
