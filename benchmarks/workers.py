@@ -60,18 +60,18 @@ def child(backend: str, workers: str) -> dict[str, Any]:
     grid, net = ising_grid(30, 30, seed=0), random_bayes_net(30, max_domain=3, seed=0)
     searched = [{k: 0} for k in range(SEARCHES)]
     proved = [{k % 30: 0, (k // 30) % 30: 0} for k in range(PROOFS)]
-    steps = beacon.MaxSteps(SEARCH_STEPS)
+    steps, threads = beacon.MaxSteps(SEARCH_STEPS), int(workers) if backend == "threads" else None
 
     def search(queries: list[dict[int, int]]) -> None:
-        beacon.solve_many(grid, queries, strategy="gls+", stop=steps)
+        beacon.solve_many(grid, queries, strategy="gls+", stop=steps, threads=threads)
 
     began = perf_counter()
     with on_backend(backend, int(workers)):
         search(searched[: 2 * int(workers)])
         row: dict[str, Any] = {"backend": backend, "workers": workers, "start_s": perf_counter() - began}
         row["searches_per_s"] = SEARCHES / seconds(lambda: search(searched))
-        beacon.solve_many(net, proved[:100])
-        row["proofs_per_s"] = PROOFS / seconds(lambda: beacon.solve_many(net, proved))
+        beacon.solve_many(net, proved[:100], threads=threads)
+        row["proofs_per_s"] = PROOFS / seconds(lambda: beacon.solve_many(net, proved, threads=threads))
         row["load"] = os.getloadavg()[0]
         row |= messages() | sizes(lambda: search(searched)) if backend != "threads" else {}
     return row
