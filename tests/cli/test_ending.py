@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
+
+import pytest
+
+from beacon.cli.ending import TimeUpError
+from beacon.engine.core import rescore
 
 LOST = """
 import signal, sys, time
@@ -35,3 +41,14 @@ def test_other_errors_that_are_ignored_are_still_told() -> None:
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert process.stdout == "not heard\n"
     assert "KeyError: 'x'" in process.stderr
+
+
+def test_time_that_is_up_while_a_kernel_is_loaded_is_no_damaged_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the kernel would be compiled, long after the deadline."""
+
+    def too_late(*arguments: object) -> None:
+        raise TimeUpError
+
+    monkeypatch.setattr(pickle, "load", too_late)
+    with pytest.raises(TimeUpError):
+        rescore._cache._cache_file._load_index()

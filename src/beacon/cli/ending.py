@@ -70,8 +70,8 @@ def _variable(name: str, kind: type[Number]) -> Number | None:
     return number
 
 
-class TimeUpError(Exception):
-    """The deadline has come."""
+class TimeUpError(BaseException):
+    """The deadline has come. As with Ctrl-C, nobody on the way may take it for an error of his own."""
 
 
 class Deadline:
