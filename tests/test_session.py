@@ -99,7 +99,7 @@ def test_no_threads_are_started_by_a_query_without_a_guide() -> None:
     before = threading.active_count()
     for value in (0, 1):
         solver.solve({"x_0_0": value})
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # those of other tests may end meanwhile
 
 
 def test_a_guide_stays_loaded() -> None:

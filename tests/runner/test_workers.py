@@ -115,7 +115,7 @@ def test_what_kills_every_worker_is_an_error(two_workers: str) -> None:
         return item
 
     with pytest.raises(
-        BeaconError, match=r"workers died 3 times or more at the same work, items \d to \d of 12"
+        BeaconError, match=r"workers died 3 times or more at the same work, items \d+ to \d+ of 12"
     ):
         list(each(doing(dies), ITEMS))
 
