@@ -79,6 +79,15 @@ def test_a_wrong_table_is_named_with_its_place(tmp_path: Path, text: str, proble
         read_evidence_table(tmp_path / "t.csv", MODEL)
 
 
+@pytest.mark.parametrize("break_", ["\x0c", "\u2028"])
+def test_a_title_that_breaks_lines_is_told_in_one(tmp_path: Path, break_: str) -> None:
+    path = tmp_path / "table.csv"
+    write_text(path, f"fe{break_}ver\nyes\n")
+    with pytest.raises(FormatError) as caught:
+        read_evidence_table(path, MODEL)
+    assert len(str(caught.value).splitlines()) == 1
+
+
 @settings(deadline=None, max_examples=100)
 @given(
     st.lists(

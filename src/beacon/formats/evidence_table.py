@@ -133,7 +133,7 @@ def _columns(header: _Row, path: str, model: GraphicalModel, keys: Sequence[str]
         try:
             variable = resolve_variable(model, title)
         except EvidenceError as error:
-            key = f" (a column that is no variable: --key {title})" if title else ""
+            key = f" (a column that is no variable: --key {title})" if title.isprintable() and title else ""
             raise FormatError(path, place, f"expected a variable in the header: {error}{key}") from None
         if variable in columns:
             raise FormatError(
