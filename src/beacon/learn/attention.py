@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -221,6 +222,9 @@ def ranks_on(device: str | torch.device) -> Iterator[Ranks]:
         torch.cuda.set_device(chosen)
     is_new = not distributed.is_initialized()
     if is_new:
+        # Its default arguments keep the group that exists when it is imported, and with it threads that can
+        # abort a process at its end. Optimisers import it, so it has to come before the group.
+        import_module("torch.distributed.nn.functional")
         distributed.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
     try:
         yield Ranks(chosen, distributed.get_rank(), distributed.get_world_size())
