@@ -37,6 +37,7 @@ def main() -> None:
             app(prog_name="beacon")
         finally:
             handle_signals(signal.SIG_IGN)  # all is said: nothing is left to be stopped
+            gc.freeze()  # what is left goes with the process: looking for garbage in it only takes time
     except KeyboardInterrupt:
         print("beacon: interrupted", file=sys.stderr)
         sys.exit(130)
