@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import beacon
-from beacon.engine.cross import affordable_opinions
+from beacon.engine.cross import num_affordable
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.solved import SolvedGuide
 from beacon.guided.guide import EvidenceGuide
@@ -61,7 +61,7 @@ def guided(case: Case, k: int, seconds: float, guide: EvidenceGuide, most: int =
     fixed = case.fixed[k]
     seen, observed = np.maximum(fixed, 0).astype(np.int64), fixed >= 0
     start = guide.moves.best_values(guide.probabilities(seen[None], observed[None]))[0]
-    count = int(min(most, affordable_opinions(case.runner.flat, seconds)))
+    count = int(min(most, num_affordable(case.runner.flat, seconds)))
     opinions = guide.opinions(seen, observed, count)
     return Begin(start, thread_time() - began, opinions=opinions)
 
@@ -70,7 +70,7 @@ def crossed_at_random(case: Case, k: int, seconds: float) -> Begin:
     """A control: a random start and opinions that nobody has."""
     from starts import Begin  # noqa: PLC0415
 
-    count = int(min(10, affordable_opinions(case.runner.flat, seconds)))
+    count = int(min(10, num_affordable(case.runner.flat, seconds)))
     rows = np.random.default_rng(k).integers(
         0, case.model.domain_sizes, (count + 1, case.model.num_variables)
     )

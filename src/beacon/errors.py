@@ -56,9 +56,10 @@ class UsageError(BeaconError):
 class MissingDependencyError(BeaconError):
     """An optional package is needed and not installed."""
 
-    def __init__(self, package: str, purpose: str, extra: str) -> None:
-        """Name the package, what for, and the command that installs it."""
-        super().__init__(f"{purpose} needs {package}; install it with: pip install 'beacon-mpe[{extra}]'")
+    def __init__(self, package: str, purpose: str, extra: str | None) -> None:
+        """Name the package, what for, and the extra that installs it; None: it is installed by itself."""
+        wanted = package if extra is None else f"'beacon-mpe[{extra}]'"
+        super().__init__(f"{purpose} needs {package}; install it with: pip install {wanted}")
 
 
 def check_seed(seed: object) -> None:

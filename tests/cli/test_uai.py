@@ -157,7 +157,7 @@ def test_a_signal_before_the_search_leaves_a_simple_answer(
     def end(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("beacon.cli.competition.warm_up", end)
+    monkeypatch.setattr("beacon.cli.competition.warm_up_search", end)
     outcome = run("uai", sprinkler, "-", "nothing", "MPE")
     assert outcome.code == 0
     assert "stopped by: interrupted" in outcome.out
@@ -167,7 +167,7 @@ def test_a_signal_before_the_search_leaves_a_simple_answer(
 def test_kernels_that_take_too_long_leave_a_simple_answer_in_time(
     sprinkler: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("beacon.cli.competition.warm_up", lambda *_: time.sleep(60))
+    monkeypatch.setattr("beacon.cli.competition.warm_up_search", lambda *_: time.sleep(60))
     outcome = run("uai", sprinkler, "-", "nothing", "MPE", "--time", 0.5)
     assert (outcome.code, "stopped by: seconds" in outcome.out) == (0, True)
     assert "the time was up before the search kernels were loaded" in outcome.err

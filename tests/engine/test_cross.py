@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from beacon.engine.core import CoreState, new_core
-from beacon.engine.cross import affordable_opinions, cross_opinions
+from beacon.engine.cross import cross_opinions, num_affordable
 from beacon.engine.floored import floored_scores
 from beacon.model.families import ising_grid
 from beacon.model.flat import FlatModel, as_fixed, compile_model
@@ -79,8 +79,8 @@ def test_a_search_begins_at_the_crossed_start() -> None:
 
 def test_time_limits_how_many_opinions_are_taken() -> None:
     flat = compile_model(ising_grid(50, 50))
-    few, many = affordable_opinions(flat, 0.01), affordable_opinions(flat, 0.1)
+    few, many = num_affordable(flat, 0.01), num_affordable(flat, 0.1)
     assert 0 < few < many
     assert many + 2 == pytest.approx(10 * (few + 2))  # the start and a constructed one come first
-    assert affordable_opinions(flat, 1e-5) == 0
-    assert affordable_opinions(flat, math.inf) == math.inf
+    assert num_affordable(flat, 1e-5) == 0
+    assert num_affordable(flat, math.inf) == math.inf

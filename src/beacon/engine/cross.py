@@ -47,7 +47,7 @@ def cross_opinions(model: FlatModel, core: CoreState, opinions: NDArray[np.integ
     core.counters[0]["num_events"] = 0
 
 
-def affordable_opinions(model: FlatModel, seconds: float) -> float:
+def num_affordable(model: FlatModel, seconds: float) -> float:
     """How many opinions a time limit can pay for, besides the start and a constructed one."""
     return max(0.0, MAX_SHARE * seconds / (SECONDS_PER_VALUE * _num_values(model)) - 2)
 

@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 from beacon.exact.relaxation import CLUSTER, Relaxation
 from beacon.exact.subtables import LARGE, SMALL, Subtables, add_small
 from beacon.jit import inlined, kernel
-
-ROUNDING = 2.0**-52
-"""Twice the largest relative error of one operation: half of it covers the error of the error's own sum."""
+from beacon.model.flat import ROUNDING
 
 
 @inlined

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from beacon.exact.bound_value import ROUNDING
 from beacon.model.factors import of_tables
-from beacon.model.flat import FlatModel, once_per_model
+from beacon.model.flat import ROUNDING, FlatModel, once_per_model
 from beacon.reduce.query import ReducedQuery
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.bound_value import ROUNDING
 from beacon.exact.clusters import Clusters, mini_buckets, single_factors
 from beacon.exact.level import Level
 from beacon.exact.plan import plan
@@ -17,6 +16,7 @@ from beacon.exact.relaxation import Relaxation
 from beacon.exact.solve import SolvedParts
 from beacon.exact.subtables import Scopes
 from beacon.jit import kernel
+from beacon.model.flat import ROUNDING
 from beacon.reduce.query import ReducedQuery
 
 CLUSTER_ENTRIES = (64, 1024, 16_384)  # largest tables of the levels after the first, of single factors

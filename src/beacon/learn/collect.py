@@ -115,9 +115,7 @@ def collect(
     with closing(each(collector, missing, jobs, collector.cancelled)) as finished:
         for k, part in finished:
             chunk = missing[k]
-            assert (
-                part is not None
-            )  # only threads are cancelled in the middle of a chunk, and nobody hears of it
+            assert part is not None  # a chunk that was cancelled half-way is not among the finished
             if parts is not None:
                 parts.save(chunk, part)
             done[chunk.first] = part

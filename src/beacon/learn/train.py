@@ -144,8 +144,6 @@ class SolvedSettings:
             "validation_accuracy": quality.accuracy,
             "seconds": perf_counter() - began,
         }
-        if on_epoch is not None:
-            on_epoch(record)
         return SolvedGuide(model, train.references, self.neighbours, {"history": [record], "best_epoch": 0})
 
 
@@ -350,7 +348,7 @@ def training_facts(facts: Record) -> Record:
 def facts_in_words(facts: Record) -> str:
     """The same in one line."""
     loss = f"with validation loss {facts['validation_loss']:.4f}"
-    if facts["epochs"] == 1 and facts["best_epoch"] == 0:  # nothing was trained
+    if facts["best_epoch"] == 0:  # nothing was trained
         return f"wrote {facts['guide']} {loss}"
     return f"wrote {facts['guide']}: epoch {facts['best_epoch']}, the best of {facts['epochs']}, {loss}"
 

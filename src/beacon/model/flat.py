@@ -15,6 +15,8 @@ from beacon.model.factors import Factors, of_tables, starts_of
 from beacon.model.graphical_model import GraphicalModel
 
 DEFAULT_LOG_ZERO = -100.0
+ROUNDING = 2.0**-52
+"""Twice the largest relative error of one operation: half of it covers the error of the error's own sum."""
 MAX_LOG_POTENTIAL = 1e15  # beyond it sums of doubles have no digits left for ordinary potentials
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Pairs of neighbours: a column of variables, and one of their neighbours."""

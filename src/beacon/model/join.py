@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.model.factors import Factors, counted, of_tables, starts_of
-from beacon.model.flat import FlatModel, flatten, once_per_model
-
-ROUNDING = 2.0**-52  # twice the largest relative error of one addition
+from beacon.model.flat import ROUNDING, FlatModel, flatten, once_per_model
 
 
 def join_factors(model: FlatModel) -> FlatModel:

@@ -241,9 +241,11 @@ def on_backend(name: str | None, jobs: int | None = None) -> Iterator[None]:
             stack.enter_context(joblib.parallel_config(backend="dask" if is_address else name, n_jobs=number))
             yield
     except ModuleNotFoundError as error:
-        if error.name not in {"joblib", "dask", "distributed", "ray"}:
+        package = (error.name or "").partition(".")[0]
+        if package not in {"joblib", "dask", "distributed", "ray"}:
             raise
-        raise MissingDependencyError(error.name, f"the backend {name}", "cluster") from None
+        extra = None if package == "ray" else "cluster"
+        raise MissingDependencyError(package, f"the backend {name}", extra) from None
 
 
 @contextmanager
@@ -256,7 +258,7 @@ def _dask(address: str | None, jobs: int | None) -> Iterator[None]:
     if address is None:
         with (
             made.LocalCluster(
-                n_workers=num_threads(jobs), threads_per_worker=1, dashboard_address=None
+                n_workers=num_threads(jobs), threads_per_worker=1, dashboard_address="127.0.0.1:0"
             ) as cluster,
             made.Client(cluster),
         ):

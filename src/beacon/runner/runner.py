@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
     from beacon.guided.guidance import Guidance, GuideUse
-    from beacon.guided.guide import EvidenceGuide, Guide
+    from beacon.guided.guide import Guide
     from beacon.runner.beside import Beside
     from beacon.runner.known import Effort, Known
     from beacon.runner.stop import Begin
@@ -120,7 +120,9 @@ class Runner:
             warm_up_start(begin)
         if self.use is not None:
             warm_up_scoring()
-            if self._crosses:
+            from beacon.runner.scored import crosses  # noqa: PLC0415
+
+            if self.guide is not None and crosses(self.guide, self.use):
                 warm_up_crossing()
             if self.use.guidance.is_heeded:
                 warm_up_guided(self.strategy.name)
@@ -251,23 +253,6 @@ class Runner:
         return Search(self.searched, fixed, self.strategy, start, seed, begin=self.begin, opinions=opinions)
 
     @property
-    def _crosses(self) -> bool:
-        """Are starts crossed with the guide's opinions?"""
-        is_wanted = self.use is not None and self.use.start == "guide" and self.use.opinions > 0
-        return is_wanted and getattr(self.guide, "has_opinions", False)
-
-    def opinions(self, query: Query, stops: Sequence[Stop]) -> NDArray[np.integer] | None:
-        """What a start is crossed with, as much as the first time limit allows; None: nothing."""
-        if not self._crosses:
-            return None
-        from beacon.engine.cross import affordable_opinions  # noqa: PLC0415 - few guides have opinions
-
-        guide, use = cast("EvidenceGuide", self.guide), cast("GuideUse", self.use)
-        count = int(min(use.opinions, affordable_opinions(self.searched, stops[0].seconds)))
-        fixed = as_fixed(query.evidence, self.flat.num_variables)
-        return guide.opinions(np.maximum(fixed, 0), fixed >= 0, count) if count else None
-
-    @property
     def _guidance(self) -> Guidance | None:
         return None if self.use is None else self.use.guidance
 
@@ -386,20 +371,22 @@ class _Job(Generic[T]):
             yield from self._scored_batch(left, len(self.queries) - numbers[-1] - 1)
 
     def _scored_batch(self, open_queries: dict[int, Knowledge], num_later: int) -> Iterator[tuple[int, T]]:
-        from beacon.runner.scored import ScoredStarts  # noqa: PLC0415
+        from beacon.runner.scored import ScoredStarts, affordable_opinions  # noqa: PLC0415
 
         runner, numbers = self.runner, list(open_queries)
         some = [self.queries[number] for number in numbers]
         evidences, starts = [query.evidence for query in some], [query.start for query in some]
-        assert runner.guide is not None
-        assert runner.use is not None
-        scored = ScoredStarts.ask(runner.model, runner.flat, evidences, runner.guide, starts, runner.seed)
-        is_heeded, from_guide = runner.use.guidance.is_heeded, runner.use.start == "guide"
+        guide, use = runner.guide, runner.use
+        assert guide is not None
+        assert use is not None
+        scored = ScoredStarts.ask(runner.model, runner.flat, evidences, guide, starts, runner.seed)
+        is_heeded, from_guide = use.guidance.is_heeded, use.start == "guide"
 
         def work(k: int) -> T:
             began, query = perf_counter(), some[k]
             if from_guide:
-                opinions = runner.opinions(query, self.stops)
+                seconds = self.stops[0].seconds
+                opinions = affordable_opinions(runner.searched, query.evidence, guide, use, seconds)
                 query = replace(query, start=scored.starts[k], yields=True, opinions=opinions)
             scores, knowledge = scored.scores[k] if is_heeded else None, open_queries[numbers[k]]
             spent = self.spent_seconds + scored.seconds + perf_counter() - began

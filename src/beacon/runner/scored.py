@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,25 @@ Starts = Sequence[NDArray[np.int64] | None]
 def scores_last(guide: Guide, use: GuideUse) -> bool:
     """Do a guide's first scores stay in use for good?"""
     return use.refresh == 0 or isinstance(guide, EvidenceGuide)
+
+
+def crosses(guide: Guide, use: GuideUse) -> bool:
+    """Are starts crossed with the guide's opinions?"""
+    return use.start == "guide" and use.opinions > 0 and getattr(guide, "has_opinions", False)
+
+
+def affordable_opinions(
+    flat: FlatModel, evidence: Mapping[int, int], guide: Guide, use: GuideUse, seconds: float
+) -> NDArray[np.integer] | None:
+    """What a start is crossed with, as much as the time allows; None: nothing."""
+    if not crosses(guide, use):
+        return None
+    from beacon.engine.cross import num_affordable  # noqa: PLC0415 - few guides have opinions
+
+    count = int(min(use.opinions, num_affordable(flat, seconds)))
+    fixed = as_fixed(evidence, flat.num_variables)
+    asked = cast("EvidenceGuide", guide)
+    return asked.opinions(np.maximum(fixed, 0), fixed >= 0, count) if count else None
 
 
 def is_asked_first(guide: Guide, use: GuideUse) -> bool:

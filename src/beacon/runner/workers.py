@@ -29,6 +29,7 @@ T = TypeVar("T")
 CHUNK_SECONDS = 0.5  # of work in a message: hundreds of times what it takes to hand it over
 MAX_CHUNK = 1000  # items in a message
 MAX_TRIES = 3  # of an item whose worker dies
+MAX_REFUSED = 10  # messages that could not even be sent
 log = logging.getLogger("beacon.workers")
 
 
@@ -57,8 +58,9 @@ def spread(
     work: Work[I, T], items: Sequence[I], jobs: int | None = None, cancelled: Cancelled | None = None
 ) -> Generator[tuple[int, T], None, None]:
     """The results of all items from the workers that joblib was told to use; fewer once ``cancelled``."""
-    with Workers(work, jobs) as workers:
-        yield from workers.results(items, cancelled)
+    if items:
+        with Workers(work, jobs) as workers:
+            yield from workers.results(items, cancelled)
 
 
 class Workers(Generic[I, T]):
@@ -90,7 +92,7 @@ class _Errand(Generic[I, T]):
         self._work, self._items, self._crew, self._cancelled = work, items, crew, cancelled
         self._waiting = deque(range(len(items)))
         self._running: dict[Future[bytes], list[int]] = {}
-        self._tries = Counter[int]()
+        self._tries, self._num_refused = Counter[int](), 0
         self._item_seconds = math.inf  # until something is known, an item a message
 
     @property
@@ -110,21 +112,37 @@ class _Errand(Generic[I, T]):
 
     def _send(self) -> None:
         """Give every worker something to do, and something to go on with."""
-        while self._waiting and len(self._running) < 2 * self._crew.num_workers:
-            numbers = [self._waiting.popleft() for _ in range(self._chunk_size)]
+        while self._waiting and self._may_send:
+            numbers = self._next_numbers()
             try:
                 future = self._crew.submit([self._items[k] for k in numbers])
-            except self._crew.deaths as death:
-                self._again(numbers, death)
+            except self._crew.deaths:
+                self._waiting.extendleft(reversed(numbers))
+                self._num_refused += 1
+                if self._num_refused == MAX_REFUSED:
+                    raise
                 return
             self._running[future] = numbers
 
     @property
-    def _chunk_size(self) -> int:
+    def _may_send(self) -> bool:
+        """Is there room for one more message? What may be deadly goes alone: a death then has one cause."""
+        if self._is_suspect(self._waiting[0]) or any(self._is_suspect(k[0]) for k in self._running.values()):
+            return not self._running
+        return len(self._running) < 2 * self._crew.num_workers
+
+    def _is_suspect(self, number: int) -> bool:
+        return self._tries[number] == MAX_TRIES - 1
+
+    def _next_numbers(self) -> list[int]:
         """Items of the next message: worth sending, and few enough for all workers to end together."""
         share = math.ceil(len(self._waiting) / (2 * self._crew.num_workers))
         worth = int(min(MAX_CHUNK, CHUNK_SECONDS / max(1e-9, self._item_seconds)))
-        return max(1, min(share, worth))
+        numbers = [self._waiting.popleft()]
+        if not self._is_suspect(numbers[0]):
+            while len(numbers) < min(share, worth) and not self._is_suspect(self._waiting[0]):
+                numbers.append(self._waiting.popleft())
+        return numbers
 
     def _opened(self, numbers: list[int], future: Future[bytes]) -> Iterator[tuple[int, T]]:
         try:
