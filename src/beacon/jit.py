@@ -19,10 +19,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba.core import event as numba_event
 from numba.core.caching import IndexDataCacheFile, InTreeCacheLocator, UserProvidedCacheLocator
 
 F = TypeVar("F", bound=Callable[..., Any])
+ZERO: int = np.int64(0)  # type: ignore[assignment]
+"""Not a literal, and 64 bits wide: numba compiles a helper once more for each kind of number it is handed."""
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 NOT_FOR_C: dict[str, Any] = {"no_cfunc_wrapper": True}
 NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, **NOT_FOR_C}

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.jit import inlined, kernel
+from beacon.jit import ZERO, inlined, kernel
 from beacon.model.factors import of_tables
 from beacon.model.flat import Fixed, FlatModel, as_fixed, once_per_model
 
@@ -208,7 +208,7 @@ def _prune(
         head += 1
         _mark_supported(model, zero_entries, possible, factor, supported, moves)
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            variable = model.scopes[place, 0]
+            variable = ZERO + model.scopes[place, 0]
             lost, left = 0, 0
             for move in range(model.move_starts[variable], model.move_starts[variable + 1]):
                 lost += possible[move] and not supported[move]
@@ -258,7 +258,7 @@ def fix_implied(
     fixed: Fixed,
 ) -> bool:
     """Add to the ``fixed`` values what they imply; False, and nothing added, if they contradict the zeros."""
-    tail = 0
+    tail = ZERO
     for variable in range(len(fixed)):
         value = fixed[variable]
         if value >= 0:
@@ -304,11 +304,11 @@ def label_parts(
     ``firsts`` gets the number of variables in earlier parts, for each part. Cost: the free variables'
     neighbours.
     """
-    num_parts, num_before = 0, 0
+    num_parts, num_before = ZERO, 0
     for variable in range(len(part_of)):
         part_of[variable] = -1
     for seed in range(len(is_free)):
-        head, tail = 0, _reach(seed, num_parts, is_free, part_of, queue, 0)
+        head, tail = 0, _reach(seed, num_parts, is_free, part_of, queue, ZERO)
         while head < tail:
             variable = queue[head]
             head += 1
