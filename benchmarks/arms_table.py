@@ -1,15 +1,16 @@
-"""The mix now and before, each of its arms and the C++ yardsticks side by side, many searches at a time.
+"""The mix now and before, each of its arms, the C++ yardsticks and toulbar2, many searches at a time.
 
     python benchmarks/arms_table.py prepare --data DATA --queries queries.json
     python benchmarks/arms_table.py run --data DATA --queries queries.json --output arms.csv \\
-        --workers 14 --minutes 9 --old OLD/src --programs BIN
+        --workers 14 --minutes 9 --old OLD/src --programs BIN --toulbar2
     python benchmarks/arms_table.py table --output arms.csv
 
 ``prepare`` samples queries on the networks that elimination does not solve (and takes the published evidence
 of those in uai2014). ``run`` gives every worker a core of its own and needs neither a network nor more
 packages than searches do; it appends a row for each time mark of each search, so that a second run goes on
 where the first one stopped. The mixes are run anew for every time limit, since what they do depends on it;
-of the others one search gives the scores at all marks. Times are of the clock, a zero factor counts -100.
+of the others one search gives the scores at all marks. Times are of the clock, a zero factor counts -100;
+toulbar2's are its own, without the start of its process and the handing over of tables.
 """
 
 from __future__ import annotations
@@ -48,12 +49,14 @@ MARKS = (0.03, 0.1, 1.0, 10.0)
 MIXES = ("auto", "auto, old")
 ARMS = ("gls+", "gls+ landscape", "tree")
 PROGRAMS = {"c++ gls+": "gls_reference", "c++ tree": "tree_reference"}
+OTHERS = (*ARMS, *PROGRAMS, "toulbar2")
 STAGES = (
     (MIXES, (0.03, 0.1, 1.0), slice(None)),
+    (OTHERS, (1.0,), slice(10)),
     (MIXES, (10.0,), slice(5)),
-    ((*ARMS, *PROGRAMS), (1.0,), slice(None)),
-    ((*ARMS, *PROGRAMS), (10.0,), slice(5)),
-    ((*MIXES, *ARMS, *PROGRAMS), (10.0,), slice(5, None)),
+    (OTHERS, (1.0,), slice(10, None)),
+    (OTHERS, (10.0,), slice(5)),
+    ((*MIXES, *OTHERS), (10.0,), slice(5, None)),
 )
 """Methods, time limits and which of the queries, the most wanted first."""
 BLOCK_SECONDS = 25.0  # searches on one network that a worker takes at a time: it reads the network for them
@@ -137,6 +140,8 @@ def search(job: Job, model: Any, evidence: dict[int, int]) -> list[Row]:
     import beacon  # noqa: PLC0415
     from beacon.model.flat import compile_model  # noqa: PLC0415
 
+    if job.method == "toulbar2":
+        return follow_judge(job, model, evidence)
     chosen: Any = job.method.partition(",")[0]
     if job.method == "gls+ landscape":
         chosen = beacon.GlsPlus(by_landscape=True)
@@ -157,6 +162,19 @@ def search(job: Job, model: Any, evidence: dict[int, int]) -> list[Row]:
                 "seconds": round(result.seconds, 4),
             }
         )
+    return rows
+
+
+def follow_judge(job: Job, model: Any, evidence: dict[int, int]) -> list[Row]:
+    """The same by toulbar2."""
+    from toulbar2 import follow_toulbar2  # noqa: PLC0415 - few machines have it
+
+    found, proved = follow_toulbar2(model, evidence, round(job.limit))
+    rows = []
+    for mark in marks_of(job):
+        scores = [score for when, score in found if when <= mark]
+        row = {**job._asdict(), "mark": mark, "score": scores[-1] if scores else None}
+        rows.append({**row, "proof": "toulbar2" if proved else None})
     return rows
 
 
@@ -307,6 +325,7 @@ def run(arguments: argparse.Namespace) -> None:
     methods = ["auto", *ARMS]
     methods += ["auto, old"] if arguments.old else []
     methods += list(PROGRAMS) if arguments.programs else []
+    methods += ["toulbar2"] if arguments.toulbar2 else []
     rows = read_rows(arguments.output)
     if not rows:
         arguments.output.write_text(",".join(FIELDS) + "\n", encoding="utf-8")
@@ -370,6 +389,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=9.0)
     parser.add_argument("--old", type=Path, help="sources of the version to compare with")
     parser.add_argument("--programs", type=Path, help="folder with gls_reference and tree_reference")
+    parser.add_argument("--toulbar2", action="store_true", help="ask toulbar2, too")
     arguments = parser.parse_args()
     if arguments.task == "table":
         print(table(read_rows(arguments.output)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MARKS = re.compile(r"(<!-- table: ([a-z0-9 +-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+MARKS = re.compile(r"(<!-- table: ([a-z0-9 .+-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
