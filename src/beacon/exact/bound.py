@@ -168,8 +168,7 @@ class Bound:
     def _without(self, is_dead: NDArray[np.bool_]) -> SolvedParts:
         """The query without some values, and solved where that is cheap now."""
         reduced = self.solved.reduced
-        owners = np.repeat(reduced.variables, reduced.tables.sizes)[is_dead]
-        self.removed[reduced.model.move_starts[owners] + reduced.values[is_dead]] = True
+        self.removed |= reduced.moves_of(is_dead)
         fewer = reduce_query(reduced.model, self._given, self.removed)
         prospect = plan(fewer, self._seed, self.max_entries, self.max_order_work)
         ranking = np.argsort(prospect.work, kind="stable")

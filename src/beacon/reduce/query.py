@@ -82,6 +82,13 @@ class ReducedQuery:
         choices[owners] = np.flatnonzero(wanted) - self.tables.unary_starts[owners]
         return choices
 
+    def moves_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """[model's moves] those of the chosen ones of ``values``."""
+        owners = np.repeat(self.variables, self.tables.sizes)[chosen]
+        moves = np.zeros(self.model.num_moves, dtype=np.bool_)
+        moves[self.model.move_starts[owners] + self.values[chosen]] = True
+        return moves
+
     def assignment_of(
         self, tables: Tables, steps: NDArray[np.int32], choices: NDArray[np.int32], seed: int
     ) -> NDArray[np.int32]:

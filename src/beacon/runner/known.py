@@ -19,13 +19,14 @@ from beacon.exact.at_once import Caps
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.model.flat import Fixed, FlatModel, as_fixed
-from beacon.reduce.query import reduce_query
+from beacon.reduce.query import ReducedQuery, reduce_query
 from beacon.runner.result import Outcome
 from beacon.runner.search import Trace
 
 MAX_SHARE = 0.5  # of the time limit, for elimination; of a part's share of it where others are searched
-OVERHEAD_SHARE = 0.05  # each, at most, for reducing and for ordering
+OVERHEAD_SHARE = 0.05  # each, at most, for reducing, for ordering and for finding impossible values
 ENTRIES_PER_SECOND = 1e8  # that elimination sums
+JOIN_SECONDS = 3e-5  # to look for impossible values, for each factor
 REDUCE_SECONDS = 1e-7  # for each table entry of the model, orders and tables included
 DEFAULT_SECONDS = 1.0  # what a query without a time limit may take as far as tables go
 
@@ -109,12 +110,35 @@ def proved(
 
 
 def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, seed: int) -> Known:
-    """Reduce a query and solve the parts that are cheap."""
+    """Reduce a query and solve the parts that are cheap.
+
+    Where some are not and there are zeros, values that are impossible are looked for first: a query without
+    them is often far cheaper to solve.
+    """
     given = as_fixed(evidence, model.num_variables)
     reduced = reduce_query(model, given)
-    prospect = plan(reduced, seed, effort.caps.entries, effort.caps.order_work)
-    is_cheap = _cheap_parts(prospect, np.diff(reduced.part_starts), effort)
+    prospect, is_cheap = _prospect(reduced, effort, seed)
+    if not is_cheap.all() and _pays_to_join(reduced, effort):
+        from beacon.exact.impossible import impossible_moves  # noqa: PLC0415 - few queries need it
+
+        impossible = impossible_moves(reduced, seed, effort.caps.order_work)
+        if impossible.any():
+            reduced = reduce_query(model, given, impossible)
+            prospect, is_cheap = _prospect(reduced, effort, seed)
     return Known(given, solve_parts(reduced, prospect, is_cheap, seed))
+
+
+def _pays_to_join(reduced: ReducedQuery, effort: Effort) -> bool:
+    """Are there zeros to pass on, and is that cheap against the time limit?"""
+    num_factors, _, num_entries = reduced.tables.counts.tolist()
+    is_cheap = JOIN_SECONDS * num_factors <= OVERHEAD_SHARE * effort.seconds
+    return is_cheap and bool(np.isneginf(reduced.tables.table[:num_entries]).any())
+
+
+def _prospect(reduced: ReducedQuery, effort: Effort, seed: int) -> tuple[Plan, NDArray[np.bool_]]:
+    """What solving the parts would cost, and [parts] which of them are cheap."""
+    prospect = plan(reduced, seed, effort.caps.entries, effort.caps.order_work)
+    return prospect, _cheap_parts(prospect, np.diff(reduced.part_starts), effort)
 
 
 def _cheap_parts(prospect: Plan, sizes: NDArray[np.int32], effort: Effort) -> NDArray[np.bool_]:

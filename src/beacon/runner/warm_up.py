@@ -80,9 +80,12 @@ def warm_up_long_way() -> float:
 
 @cache
 def _warm_up_long_way() -> None:
+    from beacon.exact.impossible import impossible_moves  # noqa: PLC0415
     from beacon.runner.known import Effort, know  # noqa: PLC0415
 
-    know(_knotted_model(), {}, Effort(), 0).solved.complete()
+    solved = know(_knotted_model(), {}, Effort(), 0).solved
+    solved.complete()
+    impossible_moves(solved.reduced)
 
 
 @cache
