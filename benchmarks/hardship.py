@@ -48,7 +48,17 @@ SIGNALLED = {
     "uai": "uai grid.uai - - MPE --time 3 -o work/a.MPE",
     **{name: COMMANDS[name] for name in ("collect", "train", "evaluate", "run")},
 }
-TIMES = {"seconds", "began", "load", "sessions", "versions", "setup_seconds", "trace_seconds", "generated"}
+TIMES = {
+    "seconds",
+    "began",
+    "load",
+    "sessions",
+    "versions",
+    "setup_seconds",
+    "trace_seconds",
+    "bound_seconds",
+    "generated",
+}
 
 
 def prepare(folder: Path, model: beacon.GraphicalModel) -> None:

@@ -15,7 +15,7 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 
-TIMED = {"setup_seconds", "seconds", "second_scores", "second_zeros", "trace_seconds"}
+TIMED = {"setup_seconds", "seconds", "second_scores", "second_zeros", "trace_seconds", "bound_seconds"}
 
 
 def small_network(seed: int = 1, name: str = "grid") -> Network:

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beacon.evaluation.method import Budget, Query
+from beacon.evaluation.method import Budget, Query, Run
 from beacon.evaluation.methods import EngineMethod
-from beacon.evaluation.records import NAMES, SCHEMA, make_record, thinned
+from beacon.evaluation.records import NAMES, SCHEMA, make_record, thinned, thinned_bounds
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Trace
 from tests.evaluation.helpers import engine_methods, evaluated, network_of, small_network
@@ -42,6 +42,17 @@ def test_thinning_keeps_every_value_to_within_six_percent_of_the_steps() -> None
 
 def test_an_empty_trace_stays_empty() -> None:
     assert len(thinned(trace_of([], []))) == 0
+
+
+@pytest.mark.parametrize(("upper_bound", "last"), [(4.0, []), (None, []), (3.5, [3.5])])
+def test_of_close_bounds_the_last_is_kept_and_the_final_one(
+    upper_bound: float | None, last: list[float]
+) -> None:
+    trace = trace_of([0], [-9]).with_bounds([(1e-6, 9), (5e-5, 8), (0.02, 7), (0.1, 6), (0.101, 5), (0.5, 4)])
+    run = Run(trace, None, 0, 0.25, 0.75, "seconds", proved=False, upper_bound=upper_bound)
+    seconds, bounds = thinned_bounds(run)
+    assert seconds.tolist() == [5e-5, 0.02, 0.101, 0.5, *(1.0 for _ in last)]
+    assert bounds.tolist() == [8, 7, 5, 4, *last]
 
 
 def test_a_record_tells_the_whole_story_of_a_run(tmp_path: Path) -> None:

@@ -22,6 +22,26 @@ def row(name: str, number: int) -> dict[str, object]:
     return {"name": name, "number": number, "values": [0.5, float("-inf")]}
 
 
+def test_a_file_may_lack_optional_columns_and_no_others(tmp_path: Path) -> None:
+    pq.write_table(
+        pa.Table.from_pylist([row("a", 1)], schema=SCHEMA).drop(["values"]), tmp_path / "rows.parquet"
+    )
+    later = RowStore(tmp_path, "rows", SCHEMA, ("name", "number"), optional=("values",))
+    assert later.rows() == [row("a", 1) | {"values": None}]
+    later.add(row("b", 2))
+    later.merge()
+    assert later.rows() == [row("a", 1) | {"values": None}, row("b", 2)]
+    with pytest.raises(FormatError, match="a cell of 'values' is empty"):
+        store_in(tmp_path).rows()
+
+
+def test_an_item_of_an_optional_list_may_not_be_empty(tmp_path: Path) -> None:
+    damaged = [row("a", 1) | {"values": [0.5, None]}]
+    pq.write_table(pa.Table.from_pylist(damaged, schema=SCHEMA), tmp_path / "rows.parquet")
+    with pytest.raises(FormatError, match="a cell of 'values' is empty"):
+        RowStore(tmp_path, "rows", SCHEMA, ("name", "number"), optional=("values",)).rows()
+
+
 def test_rows_come_back_sorted_whatever_the_order_of_parts(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     for name, number in (("b", 1), ("a", 2), ("a", 1)):

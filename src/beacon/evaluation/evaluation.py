@@ -240,11 +240,30 @@ class Evaluation:
         ]
         return np.array(rows).reshape(len(rows), len(grid))
 
+    def band(self, network: str, method: str, grid: Floats) -> tuple[Floats, Floats]:
+        """[grid] mean best score and mean upper bound after these seconds; nan until all runs have one.
+
+        A bound below its score, by rounding or because zeros are floored, counts as equal to it.
+        """
+        scores = self.curve(network, method, "second", grid)
+        runs = self.runs(network, method)
+        known = [known_at(run.bound_seconds or (), run.bounds or (), grid, np.inf) for run in runs]
+        return _mean_of_all(scores), _mean_of_all(np.maximum(np.reshape(known, scores.shape), scores))
+
     def _each(self, network: str, method: str, value: Any) -> Floats:
         known = self._table.get((network, method), {})
         queries = self.queries(network)
         rows = [[known.get((seed, query)) for query in queries] for seed in self.seeds]
         return np.array([[np.nan if record is None else value(record) for record in row] for row in rows])
+
+
+def _mean_of_all(rows: Floats) -> Floats:
+    """[rows, grid] -> [grid] the mean where all rows are finite, else nan."""
+    means = np.full(rows.shape[1], np.nan)
+    if len(rows):
+        is_known = np.isfinite(rows).all(axis=0)
+        means[is_known] = rows[:, is_known].mean(axis=0)
+    return means
 
 
 def _in_order(listed: Sequence[str], present: set[str]) -> list[str]:

@@ -166,18 +166,20 @@ def _run_of_answer(network: Network, answer: PeerAnswer, limit: float) -> Run:
     assignment = None if answer.assignment is None else np.asarray(answer.assignment, dtype=np.int64)
     score, zeros = network.floored_score(assignment)
     seconds = min(answer.seconds, limit)  # what it had at the limit is read and checked a moment later
+    is_bound = answer.proved_optimal and not zeros
+    trace = Trace(
+        np.zeros(int(found), np.int64),
+        np.full(int(found), seconds),
+        np.full(int(found), score),
+        np.full(int(found), zeros, np.int64),
+    )
     return Run(
-        trace=Trace(
-            np.zeros(int(found), np.int64),
-            np.full(int(found), seconds),
-            np.full(int(found), score),
-            np.full(int(found), zeros, np.int64),
-        ),
+        trace=trace.with_bounds([(seconds, score)] if is_bound else []),
         assignment=assignment,
         steps=0,
         setup_seconds=0.0,
         seconds=answer.seconds,
         stop="optimal" if answer.proved_optimal else "seconds",
         proved=answer.proved_optimal,
-        upper_bound=score if answer.proved_optimal and not zeros else None,
+        upper_bound=score if is_bound else None,
     )

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from beacon.evaluation.method import Budget, Method, Network, Query, Run
-from beacon.evaluation.metrics import known_at
+from beacon.evaluation.metrics import Floats, known_at
 from beacon.io.row_store import RowStore
 from beacon.runner.search import Trace
 
 KEY = ("network", "method", "seed", "query")
 BINS_PER_DECADE = 40  # events of a trace that are kept: steps are then known to 6 %
+MIN_SECONDS = 1e-4  # of bounds, those before it count as one
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,10 @@ class Record:
     """The improvements, thinned: of those within 6 % of each other's steps the last."""
     trace_seconds: list[float]
     trace_scores: list[float]
+    bound_seconds: list[float] | None
+    """When upper bounds became known, thinned likewise; None in files of earlier versions."""
+    bounds: list[float] | None
+    """These bounds, each lower than the one before, down to ``upper_bound``."""
     assignment: list[int]
     """The best assignment; empty if there is none."""
 
@@ -88,7 +94,7 @@ def make_record(
     score, zeros = network.floored_score(run.assignment)
     _check(network, method, query, run, score, zeros)
     step_budgets = budget.steps if getattr(method, "counts_steps", True) else ()
-    thin = thinned(run.trace)
+    thin, (bound_seconds, bounds) = thinned(run.trace), thinned_bounds(run)
     record = Record(
         network=network.name,
         method=method.name,
@@ -115,6 +121,8 @@ def make_record(
         trace_steps=thin.steps.tolist(),
         trace_seconds=thin.seconds.tolist(),
         trace_scores=thin.scores.tolist(),
+        bound_seconds=bound_seconds.tolist(),
+        bounds=bounds.tolist(),
         assignment=[] if run.assignment is None else run.assignment.tolist(),
     )
     return {name: getattr(record, name) for name in NAMES}
@@ -122,11 +130,26 @@ def make_record(
 
 def thinned(trace: Trace) -> Trace:
     """The start, and of the improvements in each narrow range of steps the last."""
-    bins = np.floor(BINS_PER_DECADE * np.log10(np.maximum(trace.steps, 0.1)))
-    is_last = np.append(bins[1:] != bins[:-1], True)[: len(bins)]
+    is_last = _is_last(trace.steps, 0.1)
     return Trace(
         trace.steps[is_last], trace.seconds[is_last], trace.scores[is_last], trace.zero_factors[is_last]
     )
+
+
+def thinned_bounds(run: Run) -> tuple[Floats, Floats]:
+    """When upper bounds became known, and the bounds, down to the one that the run ended with."""
+    seconds, bounds = run.trace.bound_seconds, run.trace.bounds
+    if run.upper_bound is not None and run.upper_bound < bounds.min(initial=np.inf):
+        seconds = np.append(seconds, run.setup_seconds + run.seconds)
+        bounds = np.append(bounds, run.upper_bound)
+    is_last = _is_last(seconds, MIN_SECONDS)
+    return seconds[is_last], bounds[is_last]
+
+
+def _is_last(times: NDArray[np.integer | np.floating], first: float) -> NDArray[np.bool_]:
+    """Which events are the last in their narrow range of times; all before ``first`` are one range."""
+    bins = np.floor(BINS_PER_DECADE * np.log10(np.maximum(times, first)))
+    return np.append(bins[1:] != bins[:-1], True)[: len(bins)]
 
 
 def _zeros_at(times: Any, trace: Trace, budgets: Any) -> list[int]:

@@ -37,7 +37,7 @@ class RowStore:
         key: tuple[str, ...],
         optional: tuple[str, ...] = (),
     ) -> None:
-        """``optional`` are the columns whose cells may be empty."""
+        """``optional`` are the columns whose cells may be empty; files of earlier versions may lack them."""
         self._file = None if folder is None else folder / f"{name}.parquet"
         self._parts = None if folder is None else PartsFolder(folder / PARTS_FOLDER, name)
         self._schema, self._key, self._optional = schema, key, optional
@@ -104,17 +104,18 @@ def _read(path: Path, schema: pa.Schema, optional: Container[str], columns: Sequ
             table = read_columns(file, str(path), wanted.names, value_bytes=ROW_VALUE_BYTES)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise FormatError(path, "", f"expected results in Parquet ({first_line(error)})") from None
+    for place, field in enumerate(wanted):
+        if field.name in optional and field.name not in table.column_names:
+            table = table.add_column(place, field, pa.nulls(len(table), field.type))
     if not table.schema.equals(wanted):
         raise FormatError(path, "", "the columns are not those of this version; use a new folder")
     for name in wanted.names:
-        if name not in optional and _has_empty_cell(table[name]):
+        if (name not in optional and table[name].null_count) or _has_empty_item(table[name]):
             raise FormatError(
                 path, "", f"the results are damaged: a cell of {name!r} is empty; use a new folder"
             )
     return table
 
 
-def _has_empty_cell(column: pa.ChunkedArray) -> bool:
-    if pa.types.is_list(column.type):
-        return bool(column.null_count) or any(part.flatten().null_count for part in column.chunks)
-    return bool(column.null_count)
+def _has_empty_item(column: pa.ChunkedArray) -> bool:
+    return pa.types.is_list(column.type) and any(part.flatten().null_count for part in column.chunks)

@@ -138,7 +138,8 @@ def _anytime(results: Evaluation) -> Section:
     text = (
         "Median gap to the best known score, over steps and over wall-clock time; the band holds the middle "
         "half of the queries. Both axes are logarithmic, the vertical one down to 0.01 %. A curve that "
-        "begins late begins with a dot, when half of the queries have an answer."
+        "begins late begins with a dot, when half of the queries have an answer. Where a method knows upper "
+        "bounds, one more plot has its mean score, and as a band how much higher optima can be on average."
     )
     return Section("anytime", "Anytime curves", text, plots=drawings.anytime_plots(results))
 

@@ -14,10 +14,11 @@ import numpy as np
 from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.metrics import Floats, gaps
 from beacon.io.files import write_bytes
+from beacon.model.ties import TIE_TOLERANCE
 from beacon.report.comparisons import win_matrix
 from beacon.report.figure import drawing_style
 from beacon.report.naming import amount, colour_of, is_variant, main_methods, short_name
-from beacon.report.plots import plot_anytime, plot_history, plot_weights, plot_win_heatmap
+from beacon.report.plots import plot_anytime, plot_bands, plot_history, plot_weights, plot_win_heatmap
 
 GRID_POINTS = 45
 FIRST_SECONDS = 1e-4
@@ -61,7 +62,7 @@ def win_plots(results: Evaluation, method: str, baseline: str) -> list[Plot]:
 
 
 def anytime_plots(results: Evaluation) -> list[Plot]:
-    """One plot a network over steps, and one over seconds."""
+    """One plot a network over steps, one over seconds, and one of upper bounds where there are any."""
     colours = {method: colour_of(results, method) for method in results.methods}
     plots = []
     kinds: tuple[Kind, ...] = ("step", "second")
@@ -80,7 +81,22 @@ def anytime_plots(results: Evaluation) -> list[Plot]:
                         ),
                     )
                 )
+        plots += _band_plots(results, network, colours)
     return plots
+
+
+def _band_plots(results: Evaluation, network: str, colours: Mapping[str, str]) -> list[Plot]:
+    """One plot of the methods whose mean bound was above their mean score at some time, if there are any."""
+    grid, name = _grid(results, network, "second"), short_name(results, network)
+    bands = {method: results.band(network, method, grid) for method in main_methods(results)}
+    bands = {
+        method: (scores, bounds)
+        for method, (scores, bounds) in bands.items()
+        if (bounds - scores > TIE_TOLERANCE).any()
+    }
+    caption = f"{name}: mean best score over seconds, and a band up to the mean upper bound."
+    draw = partial(plot_bands, grid, bands, colours, title=f"{name}, score and bound")
+    return [Plot(_key("bounds", network), caption, draw)] if bands else []
 
 
 def weight_plots(results: Evaluation) -> list[Plot]:

@@ -166,9 +166,38 @@ def plot_anytime(
         ax.set_xscale("log")
         ax.set_yscale("symlog", linthresh=GAP_FLOOR, linscale=0.5)
         ax.set_ylim(bottom=-GAP_FLOOR / 5)  # what is at 0 must not hide behind the axis
-        _plain_ticks(ax)
+        _plain_ticks(ax.xaxis, ax.yaxis)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("gap to best known, %")
+        ax.set_title(title, loc="left")
+        _legend(ax)
+    return ax
+
+
+def plot_bands(
+    grid: Floats,
+    bands: Mapping[str, tuple[Floats, Floats]],
+    colours: Mapping[str, str],
+    ax: Any = None,
+    title: str = "",
+) -> Any:
+    """Mean best score over seconds, and a band up to the mean upper bound, from the first mean bound on.
+
+    ``bands`` has the means at the points of the grid, nan where there is none.
+    """
+    with drawing_style():
+        ax = ax if ax is not None else new_axes()
+        for method, (scores, bounds) in bands.items():
+            known = np.isfinite(scores) & np.isfinite(bounds)
+            points, low, high = grid[known], scores[known], bounds[known]
+            colour = colours[method]
+            ax.step(points, low, where="post", label=method, color=colour)
+            ax.step(points, high, where="post", linewidth=0.8, color=colour)
+            ax.fill_between(points, low, high, step="post", alpha=0.15, linewidth=0, color=colour)
+        ax.set_xscale("log")
+        _plain_ticks(ax.xaxis)
+        ax.set_xlabel("seconds")
+        ax.set_ylabel("mean log score, bound")
         ax.set_title(title, loc="left")
         _legend(ax)
     return ax
@@ -240,11 +269,11 @@ def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: st
     return ax
 
 
-def _plain_ticks(ax: Any) -> None:
+def _plain_ticks(*axes: Any) -> None:
     """Powers of ten as plain numbers, and no ticks between them: less to draw, less to read."""
     from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: PLC0415
 
-    for axis in (ax.xaxis, ax.yaxis):
+    for axis in axes:
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, place: plain_power(value)))
 
