@@ -20,7 +20,7 @@ from pages import ROOT, markdown, rows_of
 from beacon.model.factors import Factors, counted
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.sweep import _order
+from beacon.model.sweep import links_of, order_of
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve
 from beacon.strategies.gls import GlsPlus
@@ -58,7 +58,8 @@ def step_us(model: GraphicalModel) -> float:
 def measure(side: int) -> dict[str, str]:
     rows = ising_grid(side, side, seed=0)
     mixed = renumbered(rows, np.random.default_rng(0).permutation(rows.num_variables))
-    swept = renumbered(mixed, _order(mixed.factors, np.arange(mixed.num_variables)))
+    order = order_of(mixed.factors, links_of(mixed.factors), np.arange(mixed.num_variables))
+    swept = renumbered(mixed, order)
     models = dict(zip(ORDERS, (rows, mixed, swept), strict=True))
     runs = [{name: step_us(model) for name, model in models.items()} for _ in range(ROUNDS)]
     found = {name: min(run[name] for run in runs) for name in ORDERS}

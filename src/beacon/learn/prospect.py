@@ -21,6 +21,7 @@ from beacon.runner.stop import MaxRuntime
 from beacon.strategies.auto import Auto
 
 PROBES = 3
+MAX_PROBED_ENTRIES = 4_000_000  # of a larger model one query is searched: each takes seconds to set up
 PROBE_SECONDS = 0.5
 SEED = 0
 QUICK_SECONDS = 0.005  # unguided search that is done so soon leaves a guide nothing to do
@@ -103,9 +104,10 @@ def prospect_of(model: GraphicalModel, queries: int) -> Prospect | None:
     num_moves = int(model.domain_sizes[model.domain_sizes > 1].sum())
     if num_moves == 0:
         return None
+    count = PROBES if model.num_entries <= MAX_PROBED_ENTRIES else 1
     try:
         runner = Runner(model, Auto(), seed=SEED, threads=1)
-        probes = [_probe(runner, evidence) for evidence in sampled_evidences(model, PROBES)]
+        probes = [_probe(runner, evidence) for evidence in sampled_evidences(model, count)]
     except BeaconError:  # too large to be searched, and still worth describing
         return None
     return summed_up(probes, num_moves, queries, num_threads(None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -176,6 +175,15 @@ class Factors(Sequence[Factor]):
         """[factors] number of variables."""
         return np.diff(self.scope_starts)
 
+    @property
+    def are_turned(self) -> NDArray[np.bool_]:
+        """[factors] do the variables of its scope not ascend?"""
+        of_place = np.repeat(np.arange(len(self), dtype=np.int32), self.arities)
+        descends = (self.variables[1:] < self.variables[:-1]) & (of_place[1:] == of_place[:-1])
+        turned = np.zeros(len(self), dtype=np.bool_)
+        turned[of_place[1:][descends]] = True
+        return turned
+
     def scope(self, factor: int) -> tuple[int, ...]:
         """The variables of one factor."""
         begin, end = self.scope_starts[factor], self.scope_starts[factor + 1]
@@ -218,22 +226,6 @@ class Factors(Sequence[Factor]):
         arities = np.bincount(factor_of_place[is_free], minlength=len(self))
         variables = (np.cumsum(free) - 1)[self.variables[is_free]]
         return Factors(self.domain_sizes[free], arities, variables, self.expanded().log_table[is_left])
-
-    def digests(self) -> Iterator[bytes]:
-        """A digest of each factor, whatever the order of its scope; tables count in single precision."""
-        scopes = memoryview(self.variables.astype("<i8").tobytes())
-        tables = memoryview((self.log_table.astype("<f4") + np.float32(0)).tobytes())  # -0 and 0 are the same
-        factor_of_place = np.repeat(np.arange(len(self)), self.arities)
-        is_turned = np.zeros(len(self), dtype=np.bool_)  # the variables do not ascend
-        descends = (np.diff(self.variables) < 0) & (np.diff(factor_of_place) == 0)
-        is_turned[factor_of_place[1:][descends]] = True
-        for k, begin, end, first, last in self._bounds():
-            if is_turned[k]:
-                yield _turned_digest(self[k])
-            else:
-                digest = hashlib.blake2b(scopes[8 * begin : 8 * end], digest_size=16)
-                digest.update(tables[4 * first : 4 * last])
-                yield digest.digest()
 
     def __len__(self) -> int:
         """Number of factors."""
@@ -399,10 +391,3 @@ def _factor_problem(scope: Sequence[int], table: NDArray[np.float64], sizes: Seq
     if not largest < math.inf:
         return f"log-potentials must be numbers below +inf, found {largest}"
     return None
-
-
-def _turned_digest(factor: Factor) -> bytes:
-    order = sorted(range(len(factor.scope)), key=factor.scope.__getitem__)
-    scope = np.array([factor.scope[k] for k in order], dtype="<i8")
-    table = factor.log_table.transpose(order).astype("<f4") + np.float32(0)
-    return hashlib.blake2b(scope.tobytes() + table.tobytes(), digest_size=16).digest()
