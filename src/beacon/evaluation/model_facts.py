@@ -204,8 +204,9 @@ def _exactness_in_words(exactness: dict[str, Any]) -> list[tuple[str, str]]:
     """What typical evidence leaves, and what its exact solution costs."""
     count, exact = exactness["queries"], exactness["exact_queries"]
     kind = "sampled queries" if exactness["sampled"] else "queries of random evidence"
+    looked_at = f"medians of {count} {kind}" if count > 1 else "one " + kind.replace("queries", "query")
     width = "unknown" if exactness["width"] is None else exactness["width"]
-    left = f"{exactness['free_variables']:,} variables, width {width} (medians of {count} {kind})"
+    left = f"{exactness['free_variables']:,} variables, width {width} ({looked_at})"
     cost = f"for {exact} of {count} queries"
     if exact:
         memory, milliseconds = _size(exactness["bytes"]), f"{exactness['milliseconds']:.2g} ms"
