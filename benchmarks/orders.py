@@ -1,8 +1,8 @@
 """Does the numbering of variables matter? Steps of GLS+ on grids numbered by rows, at random, breadth first.
 
 Factors follow the first of their variables. Times are of the processor: what more steps take, divided by
-their number; from the shortest of some rounds, in which the orders take turns. Writes results/orders.csv, from which
-large.py makes a table.
+their number; from the shortest of some rounds, in which the orders take turns. Writes results/orders.csv,
+from which large.py makes a table.
 
     python benchmarks/orders.py; python benchmarks/large.py --page
 """
