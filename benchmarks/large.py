@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import orders
-from pages import ROOT, markdown, rows_of, updated
+from pages import ROOT, markdown, replace_row, rows_of, updated
 from yardstick import ours, theirs
 
 import beacon
@@ -180,18 +180,13 @@ def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
-def rows() -> list[dict[str, str]]:
-    """The rows of the results file."""
-    with RESULTS.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def page() -> str:
     """The page with its tables made anew."""
 
     def table(columns: dict[str, str]) -> str:
         cells = (
-            [f"{row['side']} × {row['side']}", *(row[name] for name in columns.values())] for row in rows()
+            [f"{row['side']} × {row['side']}", *(row[name] for name in columns.values())]
+            for row in rows_of(RESULTS)
         )
         return markdown(["grid", *columns], cells)
 
@@ -204,7 +199,7 @@ def draw() -> None:
     """Seconds, memory and step against size, both sides."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
-    found = rows()
+    found = rows_of(RESULTS)
     panels: dict[str, dict[str, str]] = {
         "read, s": {"Beacon": "read_s", "C": "c_read_s"},
         "memory, MB": {"reading": "read_mb", "the tables": "tables_mb"},
@@ -247,14 +242,11 @@ def main() -> None:
     elif not arguments.page:
         if arguments.program is None:
             parser.error("--program is needed: the compiled yardstick")
-        with tempfile.TemporaryDirectory() as folder, RESULTS.open("w", encoding="utf-8", newline="") as file:
+        with tempfile.TemporaryDirectory() as folder:
             reader, source = Path(folder) / "read_numbers", Path(__file__).with_name("read_numbers.c")
             subprocess.run(["cc", "-O2", "-o", str(reader), str(source)], check=True)
-            table = csv.DictWriter(file, COLUMNS)
-            table.writeheader()
             for side in arguments.sides:
-                table.writerow(measure(side, arguments.program, reader))
-                file.flush()
+                replace_row(RESULTS, measure(side, arguments.program, reader))
     PAGE.write_text(page(), encoding="utf-8")
     draw()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -15,6 +15,17 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     """The rows of a results file."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def replace_row(path: Path, row: Mapping[str, str]) -> None:
+    """Put a row into a results file, in place of the one with the same number in its first column."""
+    first = next(iter(row))
+    rows = {int(old[first]): old for old in rows_of(path)} if path.exists() else {}
+    rows[int(row[first])] = dict(row)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerows(rows[number] for number in sorted(rows))
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from beacon.evaluation import model_facts
 from beacon.evaluation.model_facts import _size
 from tests.cli.helpers import run
 
@@ -89,3 +90,13 @@ def test_a_model_that_is_too_wide_is_not_exact(tmp_path: Path) -> None:
     assert (exactness["exact_queries"], exactness["bytes"], exactness["milliseconds"]) == (0, None, None)
     assert exactness["width"] > 25
     assert "exact            for 0 of" in run("info", wide).out
+
+
+def test_where_time_is_short_one_query_is_looked_at(sprinkler: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_facts, "EXACT_SECONDS", 1.5)
+    monkeypatch.setattr(
+        model_facts, "perf_counter", iter(range(100)).__next__
+    )  # a second between any two looks
+    words = run("info", sprinkler).out
+    assert "(one sampled query)" in words
+    assert "for 1 of 1 queries" in words

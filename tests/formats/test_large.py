@@ -69,6 +69,13 @@ def test_reading_takes_no_more_than_a_few_times_the_tables(grid_file: Path) -> N
     assert peak < 3 * model.factors.log_table.nbytes + one_part
 
 
+def test_reading_does_not_load_pandas(grid_file: Path) -> None:
+    code = f"import sys, beacon; beacon.read_model({str(grid_file)!r}); print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pyarrow" in run.stdout.split()
+    assert "pandas" not in run.stdout.split()
+
+
 @settings(deadline=None, max_examples=60)
 @given(small_models(), st.integers(1, 40))
 def test_where_a_file_is_cut_into_parts_makes_no_difference(model: GraphicalModel, num_bytes: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from beacon.learn import prospect
 from beacon.learn.prospect import Probe, duration, prospect_of, summed_up
 from beacon.model.families import FAMILIES
 from beacon.model.graphical_model import GraphicalModel
@@ -55,6 +56,21 @@ def test_a_grid_is_measured() -> None:
     assert 0 < prospect.settled_seconds < 1
     assert prospect.reference_seconds > 0
     assert prospect.to_dict()["verdict"] in {"no", "maybe"}
+
+
+def test_one_query_of_a_large_model_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[int]()
+
+    def sampled(_: GraphicalModel, count: int) -> list[dict[int, int]]:
+        asked.append(count)
+        return [{}] * count
+
+    monkeypatch.setattr(prospect, "sampled_evidences", sampled)
+    grid = FAMILIES["grid"](rows=3, columns=3, seed=0)
+    for most in (grid.num_entries, grid.num_entries - 1):
+        monkeypatch.setattr(prospect, "MAX_PROBED_ENTRIES", most)
+        assert prospect_of(grid, 1000) is not None
+    assert asked == [3, 1]
 
 
 def test_a_model_that_cannot_be_sampled_is_searched_without_evidence() -> None:

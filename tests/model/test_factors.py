@@ -93,5 +93,5 @@ def test_a_sweep_of_a_grid_keeps_its_shorter_side() -> None:
 def test_a_rough_bound_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = ising_grid(30, 30)
     assert not width_bound(grid.factors).is_rough
-    monkeypatch.setattr("beacon.model.width.MAX_SETS", 100)
+    monkeypatch.setattr("beacon.model.width.MAX_MIN_DEGREE_VARIABLES", 100)
     assert width_bound(grid.factors) == (30, True)

@@ -15,6 +15,7 @@ from beacon.model import width
 from beacon.model.families import ising_grid
 from beacon.model.min_fill import eliminate_by_min_fill, new_room
 from beacon.model.width import min_fill_width
+from tests.small_strategies import small_models
 
 Graph = list[set[int]]
 
@@ -135,6 +136,30 @@ def test_the_same_graph_gives_the_same_bound():
     assert min_fill_width(graph) == min_fill_width(graph)
 
 
+def naive_min_degree(graph: Graph, target: int) -> tuple[int, Graph]:
+    """The width so far, and the graph that is left, its variables numbered anew."""
+    graph_now, found = {i: set(others) for i, others in enumerate(graph)}, 0
+    while len(graph_now) > target:
+        chosen = min(graph_now, key=lambda i: len(graph_now[i]))
+        clique = graph_now.pop(chosen)
+        found = max(found, len(clique))
+        for i in clique:
+            graph_now[i] = (graph_now[i] | clique) - {i, chosen}
+    number = {i: k for k, i in enumerate(graph_now)}
+    return found, [{number[j] for j in others} for others in graph_now.values()]
+
+
+def sets_of(graph: width.Graph) -> Graph:
+    bounds = itertools.pairwise(graph.starts.tolist())
+    return [set(graph.neighbours[begin:end].tolist()) for begin, end in bounds]
+
+
+@settings(max_examples=60, deadline=None)
+@given(small_models())
+def test_a_graph_as_arrays_is_the_primal_graph(model):
+    assert sets_of(width.graph_of(model.factors)) == model.primal_graph()
+
+
 class TestLargeGraphs:
     def test_they_are_made_smaller_first(self, monkeypatch):
         monkeypatch.setattr(width, "MAX_MIN_FILL_VARIABLES", 40)
@@ -145,8 +170,14 @@ class TestLargeGraphs:
     @settings(max_examples=40, deadline=None)
     @given(graphs(), st.integers(0, 60))
     def test_the_bound_holds_wherever_min_degree_stops(self, graph, budget):
-        shrunk_width, rest = width._shrink_by_min_degree(graph, 2, budget)
-        assert max(shrunk_width, len(rest) - 1) >= treewidth(graph)
+        shrunk_width, rest = width._shrink_by_min_degree(width.graph_of_sets(graph), 2, budget)
+        assert max(shrunk_width, len(rest.starts) - 2) >= treewidth(graph)
+
+    @settings(max_examples=40, deadline=None)
+    @given(graphs(), st.integers(1, 8))
+    def test_min_degree_takes_the_first_of_the_lowest_degree(self, graph, target):
+        shrunk_width, rest = width._shrink_by_min_degree(width.graph_of_sets(graph), target, 10**6)
+        assert (shrunk_width, sets_of(rest)) == naive_min_degree(graph, target)
 
     def test_without_budget_all_that_remains_is_one_clique(self, monkeypatch):
         monkeypatch.setattr(width, "MAX_MIN_FILL_VARIABLES", 40)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from beacon.errors import FormatError
 from beacon.io.files import (
@@ -36,6 +36,8 @@ ENTRY_BYTES = 32  # of a table that the file does not list: as costs, as logs, a
 VALUE_BYTES = 160  # the label of a value, and while labels are compared
 LARGE = 1 << 16  # bytes: from here on numbers are worth a look at the whole part
 _BLANKS = b" \t\n\r"
+_FIRST_ROOM = 1 << 20  # entries: what a file asks for may be more than it has
+_NUMPY_KINDS = {"int64": np.int64, "double": np.float64}
 _OF_NUMBERS = b"0123456789+-.eEinfaINFA" + _BLANKS
 
 
@@ -85,33 +87,33 @@ class Tokens:
         self, count: int, expected: str, low: int = 0, high: int | None = None
     ) -> NDArray[np.int64]:
         """Read ``count`` integers in low..high as an array."""
-        found, most = np.empty(0, dtype=np.int64), INT64_MAX if high is None else high
+        found, most = Row(count, np.int64), INT64_MAX if high is None else high
         for words, begin, end in self._slices(count):
             numbers = words.numbers("int64")
             if numbers is None or numbers[begin:end].min() < low or numbers[begin:end].max() > most:
-                append(found, self._checked_ints(words.listed[begin:end], expected, low, high))
+                found.append(self._checked_ints(words.listed[begin:end], expected, low, high))
             else:
-                append(found, numbers[begin:end])
-        return self._all_of(found, count, expected)
+                found.append(numbers[begin:end])
+        return self._all_of(found.whole(), count, expected)
 
     def next_floats(self, count: int, expected: str) -> NDArray[np.float64]:
         """Read ``count`` numbers as an array; inf and nan pass, for the caller to judge."""
-        return self._all_of(self.up_to_floats(count, expected), count, expected)
+        found = Row(count, np.float64)
+        for part in self.float_parts(count, expected):
+            found.append(part)
+        return self._all_of(found.whole(), count, expected)
 
-    def up_to_floats(self, count: int, expected: str) -> NDArray[np.float64]:
-        """The same, or fewer where the text ends before."""
-        found = np.empty(0)
+    def float_parts(self, count: int, expected: str) -> Iterator[NDArray[np.float64]]:
+        """The same part by part, or fewer where the text ends before."""
         if self._word_bytes == NUMBER_BYTES:  # what is looked at from now on are entries of tables
             self._word_bytes = LISTED_BYTES
         for words, begin, end in self._slices(count):
             numbers = words.numbers("double")
             if numbers is None:
-                append(
-                    found, self._converted(words.listed[begin:end], _strict_float, f"{expected}, a number")
-                )
+                listed = self._converted(words.listed[begin:end], _strict_float, f"{expected}, a number")
+                yield np.array(listed, dtype=np.float64)
             else:
-                append(found, numbers[begin:end])
-        return found
+                yield numbers[begin:end]
 
     def whole_ahead(self) -> NDArray[np.int64]:
         """What can be seen ahead without reading it: digits as numbers, -1 for all else."""
@@ -241,11 +243,30 @@ class TextParts:
         )
 
 
-def append(found: NDArray[Any], part: Any) -> None:
-    """Make an array longer in place: memory for two of its kind would be twice too much."""
-    length = len(found)
-    found.resize(length + len(part), refcheck=False)
-    found[length:] = part
+class Row:
+    """An array filled part by part, made longer in place: a copy would take as much again."""
+
+    def __init__(self, most: int, dtype: type) -> None:
+        self._most, self._length = most, 0
+        self._array: NDArray[Any] = np.empty(min(most, _FIRST_ROOM), dtype=dtype)
+
+    def __len__(self) -> int:
+        """Number of entries so far."""
+        return self._length
+
+    def append(self, part: ArrayLike) -> None:
+        """Add entries at the end, no more than ``most`` in all."""
+        values = np.asarray(part)
+        first, self._length = self._length, self._length + len(values)
+        if self._length > len(self._array):
+            room = min(self._most, max(2 * len(self._array), self._length))
+            self._array.resize(room, refcheck=False)
+        self._array[first : self._length] = values
+
+    def whole(self) -> NDArray[Any]:
+        """What was added; the row is not filled further."""
+        self._array.resize(self._length, refcheck=False)
+        return self._array
 
 
 def shortened(word: str) -> str:
@@ -339,8 +360,7 @@ class Words:
             found = self._cut.cast(kind, memory_pool=pa.system_memory_pool())  # Arrow's own would keep much
         except pa.ArrowInvalid:
             return None
-        numbers: NDArray[Any] = found.to_numpy(zero_copy_only=False)
-        return numbers
+        return np.frombuffer(found.buffers()[1], _NUMPY_KINDS[kind], len(found))  # to_numpy would load pandas
 
     @cached_property
     def _cut(self) -> pa.StringArray | None:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError
-from beacon.formats.tokens import Tokens, append, shortened
+from beacon.formats.tokens import Row, Tokens, shortened
 from beacon.io.files import TextFile
-from beacon.model.factors import MAX_TABLE_ENTRIES, Factors, first_repeat, starts_of, table_sizes
+from beacon.model.factors import MAX_TABLE_ENTRIES, Factors, first_repeat, starts_of, table_starts
 from beacon.model.graphical_model import MAX_SCOPE, GraphicalModel
 
 Ints = NDArray[np.integer]
-_BLOCK = 1 << 16  # factors that are written, or entries that are moved, at a time
+_BLOCK = 1 << 16  # factors that are written at a time
 
 
 def read(source: str | TextFile, path: str, *, logs: bool = False) -> GraphicalModel:
@@ -28,8 +28,12 @@ def read(source: str | TextFile, path: str, *, logs: bool = False) -> GraphicalM
     domain_sizes = tokens.next_ints(tokens.next_int("the number of variables"), "a domain size", low=1)
     if problem := tokens.budget.problem_with_domains(domain_sizes.tolist()):
         tokens.fail(problem)
-    arities, variables, sizes = _read_scopes(tokens, domain_sizes)
-    log_table = _read_tables(tokens, sizes, logs)
+    first = tokens.position + 1
+    arities, variables = _read_scopes(tokens, len(domain_sizes))
+    starts = table_starts(domain_sizes, starts_of(arities), variables)
+    _check_table_sizes(tokens, starts, arities, first)
+    log_table = _read_tables(tokens, starts, logs)
+    del starts  # the factors make their own
     tokens.expect_end()
     return GraphicalModel.from_factors(Factors(domain_sizes, arities, variables, log_table))
 
@@ -56,11 +60,11 @@ def potentials(log_table: NDArray[np.float64]) -> NDArray[np.float64]:
     return best
 
 
-def _read_scopes(tokens: Tokens, domain_sizes: NDArray[np.int64]) -> tuple[Ints, Ints, Ints]:
-    """The number of variables of each factor, all scopes, and the number of entries that each table needs."""
-    num_factors, num_variables = tokens.next_int("the number of factors"), len(domain_sizes)
+def _read_scopes(tokens: Tokens, num_variables: int) -> tuple[Ints, Ints]:
+    """The number of variables of each factor, and all scopes."""
+    num_factors = tokens.next_int("the number of factors")
     first, part = tokens.position, -1
-    arities, variables = np.empty(0, dtype=np.int8), np.empty(0, dtype=np.int32)
+    arities, variables = Row(num_factors, np.int8), Row(num_factors * MAX_SCOPE, np.int32)
     while len(arities) < num_factors:
         if tokens.is_at_end:
             found = f"found {tokens.position - first} tokens"
@@ -71,21 +75,15 @@ def _read_scopes(tokens: Tokens, domain_sizes: NDArray[np.int64]) -> tuple[Ints,
         else:  # one that goes on in the next part, or a wrong one
             members = np.array(_read_scope(tokens, len(arities), num_variables), dtype=np.int64)
             some = np.array([len(members)])
-        append(arities, some)
-        append(variables, members)
-    sizes = table_sizes(domain_sizes, starts_of(arities), variables)
-    if (sizes > MAX_TABLE_ENTRIES).any():
-        index = int(sizes.argmax())
-        token = first + index + int(arities[: index + 1].sum())
-        tokens.fail(f"factor {index}: its table would have more than {MAX_TABLE_ENTRIES} entries", token)
-    return arities, variables, sizes
+        arities.append(some)
+        variables.append(members)
+    return arities.whole(), variables.whole()
 
 
 def _scopes_ahead(tokens: Tokens, most: int, num_variables: int) -> tuple[Ints, Ints]:
     """Read the scopes that are complete in this part of the file; none if one of them is wrong."""
     ahead = tokens.whole_ahead()
-    listed, end = _where_scopes_begin(ahead.tolist(), most, min(num_variables, MAX_SCOPE))
-    begins = np.array(listed, dtype=np.int64)
+    begins, end = _where_scopes_begin(ahead, most, min(num_variables, MAX_SCOPE))
     arities, variables = ahead[begins], np.delete(ahead[:end], begins)
     is_wrong = ((variables < 0) | (variables >= num_variables)).any()
     if is_wrong or first_repeat(starts_of(arities), variables) is not None:
@@ -94,16 +92,17 @@ def _scopes_ahead(tokens: Tokens, most: int, num_variables: int) -> tuple[Ints, 
     return arities, variables
 
 
-def _where_scopes_begin(numbers: list[int], most: int, max_length: int) -> tuple[list[int], int]:
+def _where_scopes_begin(numbers: Ints, most: int, max_length: int) -> tuple[Ints, int]:
     """Where complete scopes begin, and where the last of them ends."""
-    begins, at = list[int](), 0
-    while at < len(numbers) and len(begins) < most:
-        after = at + 1 + numbers[at]
-        if not 0 <= numbers[at] <= max_length or after > len(numbers):
-            break
-        begins.append(at)
-        at = after
-    return begins, at
+    after = np.arange(len(numbers) + 1)  # the end, a wrong scope and one cut off: themselves
+    ends = after[:-1] + 1 + numbers
+    is_whole = (numbers >= 0) & (numbers <= max_length) & (ends <= len(numbers))
+    after[:-1][is_whole] = ends[is_whole]
+    begins = np.zeros(1, dtype=np.int64)
+    while after[begins[-1]] != begins[-1]:  # twice as many each time: ``after`` is as many scopes ahead
+        begins, after = np.concatenate([begins, after[begins]]), after[after]
+    begins = begins[: np.searchsorted(begins, begins[-1]) + 1][: most + 1]
+    return begins[:-1], int(begins[-1])
 
 
 def _read_scope(tokens: Tokens, index: int, num_variables: int) -> list[int]:
@@ -116,55 +115,55 @@ def _read_scope(tokens: Tokens, index: int, num_variables: int) -> list[int]:
     return scope
 
 
-def _read_tables(tokens: Tokens, sizes: Ints, logs: bool) -> NDArray[np.float64]:
-    """All log tables, read as one block: each table is led by its number of entries."""
-    first = tokens.position
-    starts = starts_of(sizes + 1)
-    numbers = tokens.up_to_floats(int(starts[-1]), "a table entry")
-    _check_table_sizes(tokens, first, numbers, starts, sizes)
-    _check_entries(tokens, first, numbers, logs)
-    _drop(numbers, starts[:-1])
-    if not logs:
-        with np.errstate(divide="ignore"):
-            np.log(numbers, out=numbers)
-    return numbers
+def _check_table_sizes(tokens: Tokens, starts: Ints, arities: Ints, first: int) -> None:
+    """Refuse a table that is too large to be read; ``first`` is the token at which the scopes begin."""
+    if starts[-1] > MAX_TABLE_ENTRIES and (sizes := np.diff(starts)).max() > MAX_TABLE_ENTRIES:
+        index = int(sizes.argmax())
+        token = first + index + int(arities[: index + 1].sum())
+        tokens.fail(f"factor {index}: its table would have more than {MAX_TABLE_ENTRIES} entries", token)
 
 
-def _drop(numbers: NDArray[np.float64], places: Ints) -> None:
-    """Take out the numbers at some places; what is left moves up, for there may be no room for a copy."""
-    is_left = np.ones(len(numbers), dtype=np.bool_)
-    is_left[places] = False
-    count = 0
-    for first in range(0, len(numbers), _BLOCK):
-        block = slice(first, first + _BLOCK)
-        left = numbers[block][is_left[block]]
-        numbers[count : count + len(left)] = left
-        count += len(left)
-    numbers.resize(count, refcheck=False)
-
-
-def _check_table_sizes(
-    tokens: Tokens, first: int, numbers: NDArray[np.float64], starts: Ints, sizes: Ints
-) -> None:
-    """Compare the sizes in the file with those the scopes need; a wrong one explains a missing end too."""
-    num_found = int(np.searchsorted(starts[:-1], len(numbers)))
-    is_wrong = numbers[starts[:num_found]] != sizes[:num_found]
-    if is_wrong.any():
-        index = int(is_wrong.argmax())
-        token = first + int(starts[index])
-        wanted = f"expected {sizes[index]}, the number of entries that its scope needs"
-        tokens.fail(f"the table of factor {index}: {wanted}, found {tokens.word_at(token)!r}", token)
-    if len(numbers) < starts[-1]:
-        wanted = f"{starts[-1]} tokens for the tables of {len(sizes)} factors"
-        tokens.fail(f"the file ends too early: expected {wanted}, found {len(numbers)}")
-
-
-def _check_entries(tokens: Tokens, first: int, numbers: NDArray[np.float64], logs: bool) -> None:
-    is_good = numbers < np.inf if logs else (numbers >= 0) & (numbers < np.inf)
-    if not is_good.all():
-        token = first + int(is_good.argmin())
+def _read_tables(tokens: Tokens, starts: Ints, logs: bool) -> NDArray[np.float64]:
+    """All log tables, part by part: each table is led by its number of entries, which is not kept."""
+    first, num_tokens = tokens.position, int(starts[-1]) + len(starts) - 1
+    found = Row(int(starts[-1]), np.float64)
+    factor = count = 0  # tables begun, tokens read
+    wrong_factor, wrong_token = None, None  # a number that is none comes first, wherever it is
+    for part in tokens.float_parts(num_tokens, "a table entry"):
+        bounds = starts[factor : factor + len(part) + 1]
+        leads = bounds[:-1] + np.arange(factor - count, factor - count + len(bounds) - 1)
+        leads = leads[: np.searchsorted(leads, len(part))]
+        if wrong_factor is None:
+            is_wrong = part[leads] != np.diff(bounds[: len(leads) + 1])
+            wrong_factor = factor + int(is_wrong.argmax()) if is_wrong.any() else None
+        if wrong_token is None:
+            is_good = (part < np.inf) if logs else (part >= 0) & (part < np.inf)
+            wrong_token = None if is_good.all() else first + count + int(is_good.argmin())
+        entries = np.delete(part, leads)
+        if not logs:
+            with np.errstate(divide="ignore", invalid="ignore"):  # what is invalid is told below
+                np.log(entries, out=entries)
+        found.append(entries)
+        factor, count = factor + len(leads), count + len(part)
+    _check_tables(tokens, first, starts, count, wrong_factor)
+    if wrong_token is not None:
         wanted = "a natural log below +inf" if logs else "a finite number of at least 0"
-        tokens.fail(f"expected a table entry, {wanted}, found {tokens.word_at(token)!r}", token)
+        problem = f"expected a table entry, {wanted}, found {tokens.word_at(wrong_token)!r}"
+        tokens.fail(problem, wrong_token)
+    return found.whole()
+
+
+def _check_tables(tokens: Tokens, first: int, starts: Ints, count: int, wrong_factor: int | None) -> None:
+    """Compare the sizes in the file with those the scopes need; a wrong one explains a missing end too."""
+    if wrong_factor is not None:
+        token = first + int(starts[wrong_factor]) + wrong_factor
+        size = starts[wrong_factor + 1] - starts[wrong_factor]
+        wanted = f"expected {size}, the number of entries that its scope needs"
+        tokens.fail(f"the table of factor {wrong_factor}: {wanted}, found {tokens.word_at(token)!r}", token)
+    num_tokens = int(starts[-1]) + len(starts) - 1
+    if count < num_tokens:
+        wanted = f"{num_tokens} tokens for the tables of {len(starts) - 1} factors"
+        tokens.fail(f"the file ends too early: expected {wanted}, found {count}")
 
 
 def _written_scopes(factors: Factors, block: slice) -> str:

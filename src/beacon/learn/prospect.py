@@ -21,6 +21,8 @@ from beacon.runner.stop import MaxRuntime
 from beacon.strategies.auto import Auto
 
 PROBES = 3
+BURN_IN = 20
+MAX_PROBED_ENTRIES = 4_000_000  # of a larger model one query is searched, after a quarter of the burn-in
 PROBE_SECONDS = 0.5
 SEED = 0
 QUICK_SECONDS = 0.005  # unguided search that is done so soon leaves a guide nothing to do
@@ -103,9 +105,10 @@ def prospect_of(model: GraphicalModel, queries: int) -> Prospect | None:
     num_moves = int(model.domain_sizes[model.domain_sizes > 1].sum())
     if num_moves == 0:
         return None
+    count = PROBES if _is_quick(model) else 1
     try:
         runner = Runner(model, Auto(), seed=SEED, threads=1)
-        probes = [_probe(runner, evidence) for evidence in sampled_evidences(model, PROBES)]
+        probes = [_probe(runner, evidence) for evidence in sampled_evidences(model, count)]
     except BeaconError:  # too large to be searched, and still worth describing
         return None
     return summed_up(probes, num_moves, queries, num_threads(None))
@@ -140,11 +143,16 @@ def _two_digits(number: float) -> str:
 
 def sampled_evidences(model: GraphicalModel, count: int) -> list[dict[int, int]]:
     """Evidence of a few queries, by short chains; one query without any where the model cannot be sampled."""
+    burn_in = BURN_IN if _is_quick(model) else BURN_IN // 4
     try:
-        queries = sample_queries(model, count, SEED, gibbs=GibbsSettings(burn_in=20, thin=1, chains=count))
+        queries = sample_queries(model, count, SEED, gibbs=GibbsSettings(burn_in, thin=1, chains=count))
     except BeaconError:
         return [{}]
     return [queries.evidence(query) for query in range(len(queries))]
+
+
+def _is_quick(model: GraphicalModel) -> bool:
+    return model.num_entries <= MAX_PROBED_ENTRIES
 
 
 def _probe(runner: Runner, evidence: dict[int, int]) -> Probe:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from beacon.errors import ModelError
 
 MAX_TABLE_ENTRIES = 1 << 28  # 2 GiB of doubles; a larger table is a mistake, not a model
-_BLOCK = 1 << 16  # factors whose places are listed for Python at a time
+_BLOCK = 1 << 16  # factors whose places are listed at a time
 LEAST_SHARED = 1 << 20  # table entries: fewer take no memory to speak of, and lie better one after another
 LEAST_TABLE = 16  # entries: to store where a smaller one is takes as much as the table, or nearly
 SAMPLED = 4096  # tables that tell whether it pays to look for equal ones
@@ -106,7 +105,7 @@ class Factors(Sequence[Factor]):
     @cached_property
     def table_starts(self) -> NDArray[np.int64]:
         """[factors + 1] where each table would begin if none were shared: by this entries are counted."""
-        return frozen(starts_of(table_sizes(self.domain_sizes, self.scope_starts, self.variables)))
+        return frozen(table_starts(self.domain_sizes, self.scope_starts, self.variables))
 
     @property
     def bases(self) -> NDArray[np.int64]:
@@ -176,6 +175,15 @@ class Factors(Sequence[Factor]):
         """[factors] number of variables."""
         return np.diff(self.scope_starts)
 
+    @property
+    def are_turned(self) -> NDArray[np.bool_]:
+        """[factors] do the variables of its scope not ascend?"""
+        of_place = np.repeat(np.arange(len(self), dtype=np.int32), self.arities)
+        descends = (self.variables[1:] < self.variables[:-1]) & (of_place[1:] == of_place[:-1])
+        turned = np.zeros(len(self), dtype=np.bool_)
+        turned[of_place[1:][descends]] = True
+        return turned
+
     def scope(self, factor: int) -> tuple[int, ...]:
         """The variables of one factor."""
         begin, end = self.scope_starts[factor], self.scope_starts[factor + 1]
@@ -218,22 +226,6 @@ class Factors(Sequence[Factor]):
         arities = np.bincount(factor_of_place[is_free], minlength=len(self))
         variables = (np.cumsum(free) - 1)[self.variables[is_free]]
         return Factors(self.domain_sizes[free], arities, variables, self.expanded().log_table[is_left])
-
-    def digests(self) -> Iterator[bytes]:
-        """A digest of each factor, whatever the order of its scope; tables count in single precision."""
-        scopes = memoryview(self.variables.astype("<i8").tobytes())
-        tables = memoryview((self.log_table.astype("<f4") + np.float32(0)).tobytes())  # -0 and 0 are the same
-        factor_of_place = np.repeat(np.arange(len(self)), self.arities)
-        is_turned = np.zeros(len(self), dtype=np.bool_)  # the variables do not ascend
-        descends = (np.diff(self.variables) < 0) & (np.diff(factor_of_place) == 0)
-        is_turned[factor_of_place[1:][descends]] = True
-        for k, begin, end, first, last in self._bounds():
-            if is_turned[k]:
-                yield _turned_digest(self[k])
-            else:
-                digest = hashlib.blake2b(scopes[8 * begin : 8 * end], digest_size=16)
-                digest.update(tables[4 * first : 4 * last])
-                yield digest.digest()
 
     def __len__(self) -> int:
         """Number of factors."""
@@ -278,14 +270,15 @@ class Factors(Sequence[Factor]):
     def _check(self) -> None:
         """Raise unless scopes, tables and domains fit together."""
         count = len(self.domain_sizes)
-        wrong = np.flatnonzero((self.variables < 0) | (self.variables >= count))
-        if len(wrong):
-            self._refuse(int(wrong[0]), f"variables are 0..{count - 1}, found {self.variables[wrong[0]]}")
+        if len(self.variables) and not 0 <= self.variables.min() <= self.variables.max() < count:
+            wrong = int(((self.variables < 0) | (self.variables >= count)).argmax())
+            self._refuse(wrong, f"variables are 0..{count - 1}, found {self.variables[wrong]}")
         repeat = first_repeat(self.scope_starts, self.variables)
         if repeat is not None:
             self._refuse(repeat, "a variable occurs twice in the scope")
-        sizes = np.diff(self.table_starts)
-        needed = int((self.bases + sizes).max(initial=0)) if self.is_shared else self.num_entries
+        needed = self.num_entries
+        if self.is_shared:
+            needed = int((self.bases + np.diff(self.table_starts)).max(initial=0))
         if len(self.log_table) != needed:
             raise ModelError(f"expected {needed} table entries, found {len(self.log_table)}")
         largest = self.log_table.max(initial=-math.inf)  # nan is larger than all
@@ -315,35 +308,52 @@ def of_tables(
     return shared[of_factor]
 
 
-def table_sizes(
+def table_starts(
     domain_sizes: NDArray[np.integer], scope_starts: NDArray[np.int64], variables: NDArray[np.integer]
 ) -> NDArray[np.int64]:
-    """[factors] entries of each table; one beyond MAX_TABLE_ENTRIES counts as one more than that."""
-    widths = domain_sizes.astype(np.float64)
-    sizes = np.ones(len(scope_starts) - 1, dtype=np.int64)
-    for first in range(0, len(sizes), _BLOCK):  # in blocks, since all places at once would take much memory
-        bounds, part = scope_starts[first : first + _BLOCK + 1], sizes[first : first + _BLOCK]
+    """[factors + 1] where tables begin, one after another.
+
+    A table of more than MAX_TABLE_ENTRIES counts as one entry more than that.
+    """
+    starts = np.zeros(len(scope_starts), dtype=np.int64)
+    for first, bounds in _blocks(scope_starts):
+        sizes = starts[first + 1 : first + len(bounds)]
+        sizes[:] = 1
         filled = bounds[:-1] < bounds[1:]
         if filled.any():
-            of_places = widths[variables[bounds[0] : bounds[-1]]]
+            of_places = domain_sizes[variables[bounds[0] : bounds[-1]]].astype(np.float64)
             products = np.multiply.reduceat(of_places, bounds[:-1][filled] - bounds[0])
-            part[filled] = np.minimum(products, MAX_TABLE_ENTRIES + 1)
-    return sizes
+            sizes[filled] = np.minimum(products, MAX_TABLE_ENTRIES + 1)
+    return np.cumsum(starts, out=starts)
 
 
 def first_repeat(scope_starts: NDArray[np.int64], variables: NDArray[np.integer]) -> int | None:
     """A scope place of the first factor in which a variable occurs twice, if there is one."""
+    for _, bounds in _blocks(scope_starts):
+        repeat = _first_repeat(bounds - bounds[0], variables[bounds[0] : bounds[-1]])
+        if repeat is not None:
+            return int(bounds[0]) + repeat
+    return None
+
+
+def _first_repeat(scope_starts: NDArray[np.int64], variables: NDArray[np.integer]) -> int | None:
     arities = np.diff(scope_starts)
     pairs = scope_starts[:-1][arities == 2]
     repeats = [pairs[variables[pairs] == variables[pairs + 1]]]
-    wide = np.repeat(arities > 2, arities)
-    if wide.any():
+    if arities.max(initial=0) > 2:
+        wide = np.repeat(arities > 2, arities)
         places, owners = np.flatnonzero(wide), np.repeat(np.arange(len(arities)), arities)[wide]
         order = np.lexsort((variables[places], owners))
         is_same = (np.diff(variables[places][order]) == 0) & (np.diff(owners[order]) == 0)
         repeats.append(places[order[1:][is_same]])
     found = np.concatenate(repeats)
     return int(found.min()) if len(found) else None
+
+
+def _blocks(scope_starts: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The first of a few factors, and their bounds: all at once would take much memory."""
+    for first in range(0, len(scope_starts) - 1, _BLOCK):
+        yield first, scope_starts[first : first + _BLOCK + 1]
 
 
 def starts_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -381,10 +391,3 @@ def _factor_problem(scope: Sequence[int], table: NDArray[np.float64], sizes: Seq
     if not largest < math.inf:
         return f"log-potentials must be numbers below +inf, found {largest}"
     return None
-
-
-def _turned_digest(factor: Factor) -> bytes:
-    order = sorted(range(len(factor.scope)), key=factor.scope.__getitem__)
-    scope = np.array([factor.scope[k] for k in order], dtype="<i8")
-    table = factor.log_table.transpose(order).astype("<f4") + np.float32(0)
-    return hashlib.blake2b(scope.tobytes() + table.tobytes(), digest_size=16).digest()

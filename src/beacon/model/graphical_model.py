@@ -220,9 +220,10 @@ class GraphicalModel:
         Names and labels do not count (UAI files have none), and tables count in single precision, so that
         a format which stores potentials instead of their logs gives the same digest.
         """
+        from beacon.model.digests import digests_of  # noqa: PLC0415 - no search needs it
+
         whole = hashlib.sha256(self.domain_sizes.astype("<i8").tobytes())
-        for digest in sorted(self.factors.digests()):
-            whole.update(digest)
+        whole.update(np.sort(digests_of(self.factors)).tobytes())
         return whole.hexdigest()[:32]
 
     def condition(self, evidence: Mapping[int, int]) -> tuple[GraphicalModel, list[int]]:

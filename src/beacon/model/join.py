@@ -37,6 +37,8 @@ def _joined(model: FlatModel) -> FlatModel | None:
 
 def _places_by_variable(factors: Factors) -> NDArray[np.int64]:
     """[scope places] the places of each factor, one factor after another, its variables ascending."""
+    if not factors.are_turned.any():
+        return np.arange(len(factors.variables))
     of_factor = np.repeat(np.arange(len(factors)), factors.arities)
     return np.lexsort((factors.variables, of_factor))
 
@@ -53,6 +55,9 @@ def _first_of_its_scope(factors: Factors, ascending: NDArray[np.int32]) -> NDArr
             if rank > 1:  # two variables make a number below 2^62; of more, number the prefixes anew
                 keys = np.unique(keys, return_inverse=True)[1]
             keys = keys * len(factors.domain_sizes) + column
+        ascending_keys = np.sort(keys)  # much quicker than to find out which of them are equal
+        if (ascending_keys[1:] != ascending_keys[:-1]).all():
+            continue
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         firsts[alike] = alike[first[group]]
     return firsts

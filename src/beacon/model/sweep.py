@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from beacon.jit import kernel
 from beacon.model.factors import Factors, starts_of
 
+Links = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Where the factors of each variable begin, and these."""
+
 
 def sweep_width(factors: Factors) -> int:
     """The largest number of variables that a sweep has met and that still share a factor with later ones.
@@ -17,21 +20,24 @@ def sweep_width(factors: Factors) -> int:
     """
     if not len(factors.variables):
         return 0
-    first = _order(factors, np.arange(len(factors.domain_sizes)))
-    second = _order(factors, first[::-1].copy())
+    links = links_of(factors)
+    first = order_of(factors, links, np.arange(len(factors.domain_sizes)))
+    second = order_of(factors, links, first[::-1].copy())
     return min(_most_kept(factors, first), _most_kept(factors, second))
 
 
-def _order(factors: Factors, roots: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All variables, those near the first root first."""
+def links_of(factors: Factors) -> Links:
+    """The factors of each variable."""
     by_variable = np.argsort(factors.variables, kind="stable")
     factor_of_place = np.repeat(np.arange(len(factors)), factors.arities)[by_variable]
-    starts = starts_of(np.bincount(factors.variables, minlength=len(roots)))
+    return starts_of(np.bincount(factors.variables, minlength=len(factors.domain_sizes))), factor_of_place
+
+
+def order_of(factors: Factors, links: Links, roots: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All variables, those near the first root first."""
     order, is_met = np.empty_like(roots), np.zeros(len(roots), dtype=np.bool_)
     is_seen = np.zeros(len(factors), dtype=np.bool_)
-    breadth_first(
-        starts, factor_of_place, factors.scope_starts, factors.variables, roots, order, is_met, is_seen
-    )
+    breadth_first(*links, factors.scope_starts, factors.variables, roots, order, is_met, is_seen)
     return order
 
 

@@ -139,14 +139,27 @@ def _warm_up_rescoring() -> None:
 
 def warm_up_knowledge() -> None:
     """The same for all that is known without a search."""
-    from beacon.model.width import min_fill_width  # noqa: PLC0415 - no search needs it
-
     warm_up_exact()
     warm_up_long_way()
     warm_up_bound()
     warm_up_scoring()
     warm_up_crossing()
-    min_fill_width([{1}, {0}])
+    _warm_up_facts()
+
+
+def _warm_up_facts() -> None:
+    """The same for what is told of a model without a search: its width and its fingerprint."""
+    from beacon.model.blake2b import digests  # noqa: PLC0415 - no search needs these
+    from beacon.model.min_degree import eliminate_by_min_degree, new_room  # noqa: PLC0415
+    from beacon.model.sweep import sweep_width  # noqa: PLC0415
+    from beacon.model.width import graph_of, min_fill_bound  # noqa: PLC0415
+
+    factors = GraphicalModel.from_tables([2, 2], [((0, 1), [0.0] * 4)]).factors
+    graph = graph_of(factors)
+    min_fill_bound(graph)
+    sweep_width(factors)
+    eliminate_by_min_degree(*graph, 0, 2, new_room(2, 2))
+    digests(np.zeros((1, 8), dtype=np.uint8), np.zeros((1, 8), dtype=np.uint8))
 
 
 def warm_up_named(name: str) -> None:
