@@ -35,6 +35,19 @@ ODDITIES = GraphicalModel.from_tables(
 )
 
 
+def many_values(sizes: Sequence[int] = (9, 12, 1, 10, 11), zeros: float = 0.1) -> GraphicalModel:
+    """A table for every pair of variables, some entries zero, and one for every variable."""
+    rng, n = np.random.default_rng(0), len(sizes)
+    scopes = [
+        *((i,) for i in range(n)),
+        *((j, i) if (i + j) % 2 else (i, j) for j in range(n) for i in range(j)),
+    ]
+    tables = [rng.normal(size=[sizes[i] for i in scope]) for scope in scopes]
+    for table in tables:
+        table[rng.random(table.shape) < zeros] = -np.inf
+    return GraphicalModel.from_tables(sizes, list(zip(scopes, tables, strict=True)))
+
+
 def small_models() -> dict[str, GraphicalModel]:
     """One small model of each family, and one with everything unusual in it."""
     return {
@@ -44,6 +57,7 @@ def small_models() -> dict[str, GraphicalModel]:
         "coloring": families.weighted_coloring(num_vertices=7, density=0.6, num_colors=3, seed=1),
         "bayes": families.random_bayes_net(num_variables=9, max_domain=3, zero_fraction=0.3, seed=1),
         "pedigree": families.pedigree(num_founders=2, num_children=1, num_loci=1, max_alleles=3, seed=1),
+        "many values": many_values(),
         "oddities": ODDITIES,
     }
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState
 from beacon.engine.incumbent import EPSILON
+from beacon.engine.rows import first_row, row_tops
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel, once_per_model
 from beacon.rng import random_below
@@ -27,10 +28,15 @@ class Room(NamedTuple):
     """[values] the best possible entries of one factor."""
     digits: NDArray[np.int32]
     """[places] values of one factor's variables."""
+    row_tops: NDArray[np.float64]
+    """[rows] the largest entry of each; empty where the model has no rows."""
 
 
 def construct_assignment(model: FlatModel, core: CoreState) -> None:
-    """Put a constructed assignment in place. Cost: about twice the table entries."""
+    """Put a constructed assignment in place.
+
+    Cost: about twice the table entries; where the model has rows, the links and their values.
+    """
     _construct(model, core, _order(model), new_room(model))
 
 
@@ -38,7 +44,8 @@ def new_room(model: FlatModel) -> Room:
     """Room for the largest variable and the widest factor."""
     num_values = int(model.domain_sizes.max(initial=1))
     num_places = int(np.diff(model.scope_starts).max(initial=1))
-    return Room(np.empty(num_values), np.empty(num_values), np.empty(num_places, dtype=np.int32))
+    digits = np.empty(num_places, dtype=np.int32)
+    return Room(np.empty(num_values), np.empty(num_values), digits, row_tops(model))
 
 
 @once_per_model
@@ -59,10 +66,15 @@ def _add_pair(model: FlatModel, core: CoreState, room: Room, variable: int, link
     at, by = model.bases[model.pairs[link, 0]], model.pairs[link, 1]
     other, step, count = model.pairs[link, 2], model.pairs[link, 3], 1
     if other >= 0:
-        if _is_open(core, other, stamp):
-            count = model.domain_sizes[other]
-        else:
+        if not _is_open(core, other, stamp):
             at += core.assignment[other] * step
+        elif len(room.row_tops) > 0:
+            row = first_row(model, core, variable, link)
+            for value in range(model.domain_sizes[variable]):
+                room.sums[value] += room.row_tops[row + value]
+            return
+        else:
+            count = model.domain_sizes[other]
     for value in range(model.domain_sizes[variable]):
         entry = at + value * by
         top = model.log_table[entry]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.max_tree import LOWEST, build_tree, level_starts
+from beacon.engine.rows import largest, layout_of, sum_rows
 from beacon.jit import called, inlined, kernel
 from beacon.model.factors import of_tables
 from beacon.model.flat import Fixed, FlatModel, finite_ranges, once_per_model
@@ -17,6 +18,7 @@ from beacon.rng import random_below, stream
 
 log = logging.getLogger("beacon.engine")
 MAX_EVENTS = 256
+MANY_VALUES = 8
 LEAST_TOLERANCE = 1e-9
 WORTH_A_WARNING = 1e-3  # nats; where less is lost, nobody will miss it
 ROUNDING = 1e-12  # of the largest sum that a search may meet: what errors may add up to between two refreshes
@@ -38,7 +40,7 @@ COUNTERS = np.dtype(
         ("num_events", np.int64),  # improvements not yet fetched
         ("stamp", np.int64),  # the last mark used in ``stamps``
         ("num_rebuilds", np.int64),  # how often everything was recomputed
-        ("own_entries", np.int64),  # room taken by tables that are no longer shared
+        ("own_entries", np.int64),  # room taken by tables or rows that are no longer shared
     ],
     align=True,
 )
@@ -92,9 +94,17 @@ class CoreState(NamedTuple):
     no flips."""
     table: NDArray[np.float64]
     """[entries] the log-potentials that the strategy climbs: ``log_table``, less penalties if it has any.
-    Where factors share tables, room follows for a table of its own for each: see :func:`own_table`."""
+    Where factors share tables, room follows for a table of its own for each: see :func:`own_table`. Where
+    there are ``rows``, their copies."""
     own_shifts: NDArray[np.int32]
     """[factors] how far a factor's own table lies behind the one that it shares; empty if none are shared."""
+    row_starts: NDArray[np.int64]
+    """[variables + 1] the first of ``rows`` of each variable; empty where variables have few values. These
+    three are explained in :mod:`beacon.engine.rows`."""
+    mirrors: NDArray[np.int32]
+    """[pair links] the link of the same factor to its other variable; itself if there is none."""
+    rows: NDArray[np.int32]
+    """[rows] where the copy of each row is in ``table``, plus 1; negative: without penalties; 0: no copy."""
     local_scores: NDArray[np.float64]
     """[moves] sum of ``table`` over the variable's factors with that value and all else as it is."""
     gains: NDArray[np.float64]
@@ -159,8 +169,8 @@ def _core(
     parts: NDArray[np.void],
 ) -> CoreState:
     """The arrays that are given, and fresh ones for the rest."""
-    n = len(assignment)
-    gain_levels = level_starts(n if flips else 0)
+    n, layout = len(assignment), layout_of(model)
+    gain_levels, num_rows = level_starts(n if flips else 0), layout.num_rows if flips else 0
     return CoreState(
         counters=counters,
         rng=rng,
@@ -176,6 +186,9 @@ def _core(
         entries=np.zeros(model.num_factors if flips else 0, dtype=np.int32),
         table=_new_table(model) if flips else np.empty(0),
         own_shifts=np.zeros(model.num_factors if flips and model.is_shared else 0, dtype=np.int32),
+        row_starts=layout.starts,
+        mirrors=layout.mirrors,
+        rows=np.zeros(num_rows, dtype=np.int32),
         local_scores=np.zeros(model.num_moves if flips else 0),
         gains=np.full(gain_levels[-1], LOWEST),
         gain_levels=gain_levels,
@@ -187,6 +200,8 @@ def _core(
 def _new_table(model: FlatModel) -> NDArray[np.float64]:
     """The tables to be penalised; room that nobody writes to takes no memory."""
     stored = len(model.log_table)
+    if layout_of(model).num_rows:
+        return np.empty(2 * model.num_entries)
     if not model.is_shared:
         return model.log_table.copy()
     table = np.empty(stored + model.num_entries)
@@ -229,6 +244,9 @@ def best_gain(model: FlatModel, core: CoreState, variable: int) -> float:
     start, end = model.move_starts[variable], model.move_starts[variable + 1]
     current = start + core.assignment[variable]
     best = LOWEST
+    if end - start > MANY_VALUES:
+        best = max(largest(core.local_scores, start, current), largest(core.local_scores, current + 1, end))
+        return best - core.local_scores[current]  # type: ignore[no-any-return]
     for move in range(start, end):
         if move != current and core.local_scores[move] > best:
             best = core.local_scores[move]
@@ -304,12 +322,16 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
         if core.entries[factor] >= len(model.log_table):
             entry += core.own_shifts[factor]
         core.entries[factor] = entry
+        if len(core.rows) > 0:
+            continue
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable, stride = model.scopes[place, 0], model.scopes[place, 1]
             base = entry - core.assignment[variable] * stride
             first = model.move_starts[variable]
             for value in range(model.domain_sizes[variable]):
                 core.local_scores[first + value] += core.table[base + value * stride]
+    if len(core.rows) > 0:
+        sum_rows(model, core)
     for i in range(len(core.assignment)):
         core.gains[i] = best_gain(model, core, i) if core.is_free[i] else LOWEST
     build_tree(core.gains, core.gain_levels)

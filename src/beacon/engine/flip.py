@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from beacon.engine.core import CoreState, best_gain, model_entry, rebuild
 from beacon.engine.incumbent import EPSILON, is_better, note_best, note_change, save_best
 from beacon.engine.max_tree import LOWEST, pick_top, set_leaf
+from beacon.engine.rows import VALUES_A_LINK, penalty_place, potential_by_row, shift_by_rows
 from beacon.jit import inlined
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
@@ -23,7 +24,7 @@ class Utilities(NamedTuple):
     tops: NDArray[np.float64]
     """[factors] what costs are counted from."""
     penalties: NDArray[np.float32]
-    """[entries of the search's table]"""
+    """[entries of the search's table, or of all factors' tables where it keeps rows]"""
     tree: NDArray[np.float32]
     """Max tree over factors: the utility of each current entry."""
     levels: NDArray[np.int32]
@@ -51,10 +52,25 @@ def best_value(model: FlatModel, core: CoreState, variable: int) -> int:
 
 @inlined
 def utility(model: FlatModel, core: CoreState, utilities: Utilities, factor: int, entry: int) -> np.float32:
-    """Cost of an entry over 1 + its penalty, in single precision so that equal costs tie exactly."""
+    """Cost of an entry over 1 + its penalty."""
     log_potential = model.log_table[model_entry(model, core, factor, entry)]
-    cost, penalty = max(0.0, utilities.tops[factor] - log_potential), utilities.penalties[entry]
+    penalty = utilities.penalties[penalty_place(model, core, factor, entry)]
+    return _worth(utilities, factor, log_potential, penalty)
+
+
+@inlined
+def _worth(utilities: Utilities, factor: int, log_potential: float, penalty: np.float32) -> np.float32:
+    """A utility in single precision, so that equal costs tie exactly."""
+    cost = max(0.0, utilities.tops[factor] - log_potential)
     return np.float32(cost if penalty == 0 else cost / (1.0 + float(penalty)))  # few entries are penalised
+
+
+@inlined
+def _change_score(model: FlatModel, part: Any, before: float, after: float) -> None:
+    """A factor has moved from one log-potential to another."""
+    was_zero, is_zero = before == model.log_zero, after == model.log_zero
+    part["score"] += (0.0 if is_zero else after) - (0.0 if was_zero else before)
+    part["zeros"] += is_zero * 1 - was_zero * 1
 
 
 @inlined
@@ -70,12 +86,11 @@ def _move_factor(
     """Move a factor's current entry, with the score and the utility that hang on it."""
     before = model.log_table[model_entry(model, core, factor, old)]
     after = model.log_table[model_entry(model, core, factor, new)]
-    was_zero, is_zero = before == model.log_zero, after == model.log_zero
-    part["score"] += (0.0 if is_zero else after) - (0.0 if was_zero else before)
-    part["zeros"] += is_zero * 1 - was_zero * 1
+    _change_score(model, part, before, after)
     core.entries[factor] = new
     if utilities is not None:
-        set_leaf(utilities.tree, utilities.levels, factor, utility(model, core, utilities, factor, new))
+        worth = _worth(utilities, factor, after, utilities.penalties[new])
+        set_leaf(utilities.tree, utilities.levels, factor, worth)
 
 
 @inlined
@@ -108,6 +123,33 @@ def _flip_pairs(
         if other >= 0 and core.gains[other] > LOWEST:
             _shift_local_scores(model, core, other, model.pairs[link, 3], old, new)
             set_leaf(core.gains, core.gain_levels, other, best_gain(model, core, other))
+
+
+@inlined
+def _flip_rows(
+    model: FlatModel, core: CoreState, utilities: Utilities | None, part: Any, variable: int, value: int
+) -> None:
+    """The same by rows. Penalties are read only where a row has some: their memory may be untouched."""
+    old_value, row, work = core.assignment[variable], core.row_starts[variable], 0
+    for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
+        factor, other = model.pairs[link, 0], model.pairs[link, 2]
+        old = core.entries[factor]
+        new = old + (value - old_value) * model.pairs[link, 1]
+        if other >= 0 and core.gains[other] > LOWEST:
+            shift_by_rows(model, core, link, row, old_value, value, old, new)
+            work += model.domain_sizes[other] // VALUES_A_LINK
+            set_leaf(core.gains, core.gain_levels, other, best_gain(model, core, other))
+        its_value = core.assignment[other] if other >= 0 else 0
+        after = potential_by_row(model, core, row + value, its_value, new)
+        _change_score(model, part, potential_by_row(model, core, row + old_value, its_value, old), after)
+        core.entries[factor] = new
+        if utilities is not None:
+            penalty = np.float32(0)
+            if core.rows[row + value] > 0:
+                penalty = utilities.penalties[penalty_place(model, core, factor, new)]
+            set_leaf(utilities.tree, utilities.levels, factor, _worth(utilities, factor, after, penalty))
+        row += model.domain_sizes[variable]
+    core.counters[0]["work"] += work
 
 
 @inlined
@@ -146,7 +188,10 @@ def flip(
     if part["best_is_current"]:
         save_best(core, part)
     change = value - core.assignment[variable]
-    _flip_pairs(model, core, utilities, part, variable, change)
+    if len(core.rows) > 0:
+        _flip_rows(model, core, utilities, part, variable, value)
+    else:
+        _flip_pairs(model, core, utilities, part, variable, change)
     _flip_wides(model, core, utilities, part, variable, change)
     core.assignment[variable] = value
     set_leaf(core.gains, core.gain_levels, variable, best_gain(model, core, variable))

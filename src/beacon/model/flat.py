@@ -128,7 +128,8 @@ def flatten(factors: Factors, log_zero: float | None, off_by: float = 0.0) -> Fl
     sizes, log_table = factors.domain_sizes, factors.log_table
     if factors.num_entries + len(log_table) * factors.is_shared >= 2**31:
         raise ModelError(f"the search takes at most 2^31 table entries in all; found {factors.num_entries}")
-    is_finite = np.isfinite(log_table)
+    has_zeros = bool(log_table.min(initial=0.0) == -np.inf)
+    is_finite: Any = np.isfinite(log_table) if has_zeros else True
     lowest, highest = (of(log_table, where=is_finite, initial=0.0) for of in (np.min, np.max))
     largest = max(-lowest, highest)
     if largest > MAX_LOG_POTENTIAL:
@@ -138,7 +139,7 @@ def flatten(factors: Factors, log_zero: float | None, off_by: float = 0.0) -> Fl
         )
     floor = float(min(DEFAULT_LOG_ZERO, 2 * lowest)) if log_zero is None else _checked_floor(log_zero, lowest)
     # A view of the model's own array where it has no zeros; each flat model has a view of its own.
-    log_table = log_table.view() if is_finite.all() else np.where(is_finite, log_table, floor)
+    log_table = np.where(is_finite, log_table, floor) if has_zeros else log_table.view()
     arities = factors.arities
     scopes = np.empty((len(factors.variables), 2), dtype=np.int32)
     scopes[:, 0], scopes[:, 1] = factors.variables, factors.strides
@@ -176,10 +177,10 @@ def finite_ranges(
     log_table: NDArray[np.float64], bases: NDArray[np.int32], log_zero: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """[factors] the lowest and the highest entry of each table, zeros apart; 0 and 0 if there is no other."""
-    tops, is_zero = of_tables(np.maximum, log_table, bases), log_table == log_zero
-    if not is_zero.any():
-        return of_tables(np.minimum, log_table, bases), tops
-    lows = of_tables(np.minimum, np.where(is_zero, np.inf, log_table), bases)
+    tops, lows = of_tables(np.maximum, log_table, bases), of_tables(np.minimum, log_table, bases)
+    if not (lows == log_zero).any():
+        return lows, tops
+    lows = of_tables(np.minimum, np.where(log_table == log_zero, np.inf, log_table), bases)
     is_void = lows == np.inf
     lows[is_void], tops[is_void] = 0.0, 0.0
     return lows, tops

@@ -19,15 +19,18 @@ def join_factors(model: FlatModel) -> FlatModel:
 
 @once_per_model
 def _joined(model: FlatModel) -> FlatModel | None:
+    order, numbers = _places_by_variable(model), np.arange(model.num_factors)
+    ascending = model.scopes[order, 0]
+    if (_first_of_its_scope(model, ascending, numbers >= 0) == numbers).all():
+        return None  # most models: found out without a look at their tables
     is_zero = model.log_table == model.log_zero
     has_zeros = bool(is_zero.any())
+    firsts = _first_of_its_scope(model, ascending, ~of_tables(np.logical_or, is_zero, model.bases))
+    if (firsts == numbers).all():
+        return None
     table = np.where(is_zero, -np.inf, model.log_table) if has_zeros else model.log_table
     bases = model.bases if model.is_shared else None
     factors = Factors(model.domain_sizes, np.diff(model.scope_starts), model.scopes[:, 0], table, bases)
-    order = _places_by_variable(factors)
-    firsts = _first_of_its_scope(factors, factors.variables[order])
-    if (firsts == np.arange(len(factors))).all():
-        return None
     factors = factors.expanded()
     joined = _added_up(factors, order, firsts)
     if has_zeros and joined.log_table[np.isfinite(joined.log_table)].min(initial=0.0) <= model.log_zero:
@@ -35,26 +38,28 @@ def _joined(model: FlatModel) -> FlatModel | None:
     return flatten(joined.shared(), model.log_zero if has_zeros else None, _rounding(factors, firsts))
 
 
-def _places_by_variable(factors: Factors) -> NDArray[np.int64]:
+def _places_by_variable(model: FlatModel) -> NDArray[np.int64]:
     """[scope places] the places of each factor, one factor after another, its variables ascending."""
-    if not factors.are_turned.any():
-        return np.arange(len(factors.variables))
-    of_factor = np.repeat(np.arange(len(factors)), factors.arities)
-    return np.lexsort((factors.variables, of_factor))
+    of_factor = np.repeat(np.arange(model.num_factors), np.diff(model.scope_starts))
+    is_ascending = (np.diff(model.scopes[:, 0]) > 0) | (np.diff(of_factor) > 0)
+    if is_ascending.all():
+        return np.arange(len(of_factor))  # as most are: to sort would take much longer
+    return np.lexsort((model.scopes[:, 0], of_factor))
 
 
-def _first_of_its_scope(factors: Factors, ascending: NDArray[np.int32]) -> NDArray[np.int64]:
-    """[factors] the first factor over the same variables; a factor with zeros is its own."""
-    firsts, arities = np.arange(len(factors)), factors.arities
-    has_zeros = of_tables(np.logical_or, np.isneginf(factors.log_table), factors.bases)
+def _first_of_its_scope(
+    model: FlatModel, ascending: NDArray[np.int32], may_join: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """[factors] the first factor over the same variables that may be joined; any other is its own."""
+    firsts, arities = np.arange(model.num_factors), np.diff(model.scope_starts)
     for arity in np.unique(arities).tolist():
-        alike = np.flatnonzero((arities == arity) & ~has_zeros)
+        alike = np.flatnonzero((arities == arity) & may_join)
         keys = np.zeros(len(alike), dtype=np.int64)
         for rank in range(arity):
-            column = ascending[factors.scope_starts[alike] + rank]
+            column = ascending[model.scope_starts[alike] + rank]
             if rank > 1:  # two variables make a number below 2^62; of more, number the prefixes anew
                 keys = np.unique(keys, return_inverse=True)[1]
-            keys = keys * len(factors.domain_sizes) + column
+            keys = keys * model.num_variables + column
         ascending_keys = np.sort(keys)  # much quicker than to find out which of them are equal
         if (ascending_keys[1:] != ascending_keys[:-1]).all():
             continue

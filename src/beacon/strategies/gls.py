@@ -29,6 +29,7 @@ from beacon.engine.incumbent import (
     restart,
 )
 from beacon.engine.max_tree import LOWEST, build_tree, collect_top, level_starts, set_leaf, tree_top
+from beacon.engine.rows import fade_rows, forget_rows, lower_entry, penalty_place
 from beacon.errors import check_at_least, check_count, check_number, check_positive
 from beacon.jit import called, inlined, kernel
 from beacon.model.factors import of_tables
@@ -83,10 +84,12 @@ class GlsState(NamedTuple):
 
 def new_gls_state(model: FlatModel, core: CoreState, constants: GlsConstants) -> GlsState:
     """A search without penalties so far."""
-    levels = level_starts(model.num_factors)
+    levels, num_penalties = level_starts(model.num_factors), len(core.table)
+    if len(core.rows):
+        num_penalties = model.num_entries
     utilities = Utilities(
         tops=core.tops if constants.relative_utilities else _published_tops(model, core),
-        penalties=np.zeros(len(core.table), dtype=np.float32),  # memory that is not used until written to
+        penalties=np.zeros(num_penalties, dtype=np.float32),  # memory that is not used until written to
         tree=np.full(levels[-1], LOWEST, dtype=np.float32),
         levels=levels,
     )
@@ -120,6 +123,10 @@ def _own_range(model: FlatModel, core: CoreState, factor: int) -> tuple[int, int
 def clear_penalties(model: FlatModel, core: CoreState, own: GlsState) -> None:
     """Begin anew without penalties. Cost: all table entries that are no longer shared."""
     stored, penalties = len(model.log_table), own.utilities.penalties
+    if len(core.rows) > 0:
+        fade_rows(model, core, penalties, np.float32(0), own.weight[0])
+        forget_rows(core)
+        return
     for factor in range(len(core.entries)):
         first, last = _own_range(model, core, factor)
         for entry in range(first, last):
@@ -142,11 +149,14 @@ def rebuild_utilities(model: FlatModel, core: CoreState, own: GlsState) -> None:
 @inlined
 def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: int) -> None:
     """One unit more for a factor's current entry. Cost: the factor's variables."""
-    if not has_own_table(model, core, factor):
+    if len(core.rows) == 0 and not has_own_table(model, core, factor):
         own_table(model, core, factor)
     entry, weight = core.entries[factor], own.weight[0]
-    own.utilities.penalties[entry] += np.float32(1)
-    core.table[entry] -= weight
+    own.utilities.penalties[penalty_place(model, core, factor, entry)] += np.float32(1)
+    if len(core.rows) > 0:
+        lower_entry(model, core, factor, weight)
+    else:
+        core.table[entry] -= weight
     set_leaf(
         own.utilities.tree, own.utilities.levels, factor, utility(model, core, own.utilities, factor, entry)
     )
@@ -161,6 +171,17 @@ def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: in
 def _smooth_penalties(model: FlatModel, core: CoreState, own: GlsState, constants: GlsConstants) -> None:
     """Let all penalties fade a little. Cost: all table entries that are no longer shared, and all links."""
     rate, penalties = np.float32(constants.smoothing), own.utilities.penalties
+    if len(core.rows) > 0:
+        fade_rows(model, core, penalties, rate, own.weight[0])
+    else:
+        _fade_tables(model, core, own, rate)
+    rebuild(model, core)
+    rebuild_utilities(model, core, own)
+
+
+@inlined
+def _fade_tables(model: FlatModel, core: CoreState, own: GlsState, rate: np.float32) -> None:
+    penalties = own.utilities.penalties
     for factor in range(len(core.entries)):
         first, last = _own_range(model, core, factor)
         for entry in range(first, last):
@@ -168,8 +189,6 @@ def _smooth_penalties(model: FlatModel, core: CoreState, own: GlsState, constant
                 penalties[entry] *= rate
                 log_potential = model.log_table[model_entry(model, core, factor, entry)]
                 core.table[entry] = log_potential - own.weight[0] * float(penalties[entry])
-    rebuild(model, core)
-    rebuild_utilities(model, core, own)
 
 
 @called

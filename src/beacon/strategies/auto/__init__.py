@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from beacon.engine.construct import construct_assignment
 from beacon.engine.core import CoreState, draw_assignment
 from beacon.engine.incumbent import STALLED, Limits
+from beacon.engine.rows import layout_of
 from beacon.errors import UsageError, check_count, check_is_number, shown
 from beacon.model.flat import FlatModel
 from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
@@ -16,7 +17,7 @@ from beacon.strategies.gls import GlsPlus, GlsState
 from beacon.strategies.strategy import Strategy
 from beacon.strategies.tree import Tree
 
-ENTRIES_PER_WORK = 10  # to set up an arm takes its tables: a turn is to take longer than that
+ENTRIES_PER_WORK = 10  # to set up an arm takes its tables, or rows: a turn is to take longer than that
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class Auto(Strategy):
 
     def advance(self, model: FlatModel, core: CoreState, own: Mix, limits: Limits) -> int:
         """Run the arm at work, and hand over to the next at the end of its phase."""
-        least = max(50_000, 10 * len(model.scopes), model.num_entries // ENTRIES_PER_WORK)
+        set_up = layout_of(model).num_rows or model.num_entries
+        least = max(50_000, 10 * len(model.scopes), set_up // ENTRIES_PER_WORK)
         first_round = self.first_round or len(self.arms) * least
         return run_mix(model, core, own, self.min_share, first_round, limits)

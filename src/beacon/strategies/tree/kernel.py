@@ -27,6 +27,7 @@ from beacon.engine.incumbent import (
     save_all_best,
     save_best,
 )
+from beacon.engine.rows import VALUES_A_LINK
 from beacon.jit import called, inlined, kernel
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
@@ -36,7 +37,6 @@ from beacon.strategies.tree.elimination import best_on_block
 from beacon.strategies.tree.region import grow_region, perturb, region_worth
 from beacon.strategies.tree.state import TreeState, next_stamp, renew_stamps
 
-ENTRIES_A_LINK = 16  # entries of a block's tables take as long as looking at one link
 SWEEP_WORK = 8  # a sweep may cost this many times the links of the model
 _UNITS = 1 << 30
 
@@ -79,7 +79,7 @@ def _move_block(
     """Give a block in the region its best joint assignment; return the changes, and its members."""
     count = grow_block(model, core, own, constants.block_entries, length, held)
     changes, entries = best_on_block(model, core, own, constants.hard_zero, count)
-    core.counters[0]["work"] += entries // ENTRIES_A_LINK
+    core.counters[0]["work"] += entries // VALUES_A_LINK
     return changes, count
 
 
@@ -151,6 +151,7 @@ def _move_region(
     new_total, new_zeros, _ = region_worth(model, core, own, length)
     counters["steps"] += changes
     counters["local_optima"] += 1
+    links *= 1 + model.domain_sizes[centre] // VALUES_A_LINK
     counters["work"] += links * (1 + constants.blocks) // 2
     if new_zeros < zeros or (new_zeros == zeros and new_total - total >= -1e-12):
         _keep(core, own, length, new_total - total, new_zeros - zeros)
@@ -165,7 +166,8 @@ def _descend(model: FlatModel, core: CoreState, own: TreeState, constants: TreeC
     counters, tree = core.counters[0], own.counters[0]
     variable = next_of_descent(core, own)
     value, gain = best_value_alone(model, core, own, constants.hard_zero, variable)
-    counters["work"] += model.neighbour_starts[variable + 1] - model.neighbour_starts[variable]
+    links = model.neighbour_starts[variable + 1] - model.neighbour_starts[variable]
+    counters["work"] += links * (1 + model.domain_sizes[variable] // VALUES_A_LINK)
     if gain > tree["threshold"]:
         save_best(core, core.parts[core.part_of[variable]])
         own.region[0] = variable
