@@ -110,7 +110,7 @@ def first_row(model: FlatModel, core: CoreState, variable: int, link: int) -> in
 @inlined
 def _row_length(model: FlatModel, link: int) -> int:
     other = model.pairs[link, 2]
-    return model.domain_sizes[other] if other >= 0 else 1  # type: ignore[no-any-return]
+    return model.domain_sizes[other] if other >= 0 else 1
 
 
 @called
@@ -132,7 +132,7 @@ def _place_of_row(model: FlatModel, core: CoreState, link: int, row: int, value:
         if model.pairs[link, 3] == 1:
             return -1
         _copy_row(model, core, link, row, value)
-    return abs(core.rows[row]) - 1
+    return abs(core.rows[row]) - 1  # type: ignore[no-any-return]
 
 
 @inlined
