@@ -200,7 +200,7 @@ def ahead(scores: Found, method: str, mark: str) -> str:
     ours, old = scores.get(method, {}).get(mark, {}), scores["auto, old"][mark]
     leads = [100 * (ours[q] - old[q]) / max(1e-9, abs(old[q])) for q in ours]
     if len(leads) < 2:
-        return "–"
+        return "-"
     return f"{statistics.fmean(leads):+.2f} ± {statistics.stdev(leads) / len(leads) ** 0.5:.2f}"
 
 
@@ -211,7 +211,7 @@ def score_table(rows: list[dict[str, str]], networks: Sequence[str], methods: Se
         scores = found_on(rows, network, "score")
         marks = [mark for mark in MARKS if mark in scores["auto, old"]]
         for method in (name for name in methods if name in scores):
-            count = str(len(scores[method][marks[-1]]))
+            count = str(max(map(len, scores[method].values())))
             lines.append([network, method, count, *(ahead(scores, method, mark) for mark in marks)])
     return markdown(["network", "method", "queries", *(f"{float(mark):g} s" for mark in marks)], lines)
 
@@ -222,7 +222,7 @@ def steps_table(rows: list[dict[str, str]]) -> str:
     for network in (*GENERATED, *PUBLISHED):
         steps = found_on(rows, network, "steps")
         means = [steps.get(method, {}).get("1.0", {}).values() for method in methods]
-        lines.append([network, *(f"{statistics.fmean(mean):,.0f}" if mean else "–" for mean in means)])
+        lines.append([network, *(f"{statistics.fmean(mean):,.0f}" if mean else "-" for mean in means)])
     return markdown(["network", *methods], lines)
 
 
