@@ -81,7 +81,7 @@ class Solver:
             log_zero=log_zero,
         )
         if self._runner.knows:
-            warm_up_search(self._runner.strategy)
+            warm_up_search(self._runner.strategy, self._runner.searched)
         self._lock = threading.Lock()
         self._observed: dict[int, int] = {}
         self._last: NDArray[np.int64] | None = None

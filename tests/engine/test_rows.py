@@ -75,7 +75,8 @@ def test_what_rows_keep_up_to_date_is_what_recomputation_says(smoothing: float) 
 
 def test_a_search_begins_without_a_copy_and_copies_what_it_meets() -> None:
     search = new_search(many_values((40,) * 8, 0.0), {}, GlsPlus())
-    known, counters = search.core.rows, search.core.counters[0]
+    assert search.core.rows is not None
+    known, counters = search.core.rows.places, search.core.counters[0]
     assert not known.any()
     search.run(MaxSteps(40))
     assert (known > 0).any()  # with penalties
@@ -110,7 +111,7 @@ def test_constructed_starts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     model = many_values(SIZES, 0.1)
     found = []
     for flat in (compile_model(model), by_tables(model, monkeypatch)):
-        core = new_core(flat, as_fixed({4: 2}, len(SIZES)), 5, flips=False)
+        core = new_core(flat, as_fixed({4: 2}, len(SIZES)), 5)
         construct_assignment(flat, core)
         found.append(core.assignment.tolist())
     assert found[0] == found[1]

@@ -15,6 +15,7 @@ from beacon.cli.console import note
 from beacon.cli.ending import Deadline, TimeUpError, timed_out_at
 from beacon.errors import UsageError
 from beacon.formats import read_evidence, read_model
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
 from beacon.runner.stop import MaxRuntime
@@ -74,7 +75,7 @@ def _searched(
     with timed_out_at(deadline), stopped_by_signals():
         warm_up_exact()  # a solve leaves out of its time what it has to load: here every moment counts
         warm_up_long_way()
-        warm_up_search(strategy)
+        warm_up_search(strategy, compile_model(model))
     stop = MaxRuntime(deadline.seconds_left)
     result = solve(
         model,

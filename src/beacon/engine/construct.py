@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import CoreState
 from beacon.engine.incumbent import EPSILON
-from beacon.engine.rows import first_row, row_tops
+from beacon.engine.rows import Rows, first_row, row_tops
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel, once_per_model
 from beacon.rng import random_below
@@ -61,6 +61,17 @@ def _is_open(core: CoreState, variable: int, stamp: int) -> bool:
 
 
 @inlined
+def _add_row_tops(model: FlatModel, rows: Rows | None, room: Room, variable: int, link: int) -> bool:
+    """The same for an open neighbour, where the best entries of rows are known; False: they are not."""
+    if rows is None:
+        return False
+    row = first_row(model, rows, variable, link)
+    for value in range(model.domain_sizes[variable]):
+        room.sums[value] += room.row_tops[row + value]
+    return True
+
+
+@inlined
 def _add_pair(model: FlatModel, core: CoreState, room: Room, variable: int, link: int, stamp: int) -> None:
     """Add the best possible entries of a factor of one or two variables. Cost: the entries it leaves."""
     at, by = model.bases[model.pairs[link, 0]], model.pairs[link, 1]
@@ -68,10 +79,7 @@ def _add_pair(model: FlatModel, core: CoreState, room: Room, variable: int, link
     if other >= 0:
         if not _is_open(core, other, stamp):
             at += core.assignment[other] * step
-        elif len(room.row_tops) > 0:
-            row = first_row(model, core, variable, link)
-            for value in range(model.domain_sizes[variable]):
-                room.sums[value] += room.row_tops[row + value]
+        elif _add_row_tops(model, core.rows, room, variable, link):
             return
         else:
             count = model.domain_sizes[other]

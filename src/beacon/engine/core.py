@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.max_tree import LOWEST, build_tree, level_starts
-from beacon.engine.rows import largest, layout_of, sum_rows
+from beacon.engine.rows import Rows, largest, layout_of, new_rows, sum_rows
 from beacon.jit import called, inlined, kernel
 from beacon.model.factors import of_tables
 from beacon.model.flat import Fixed, FlatModel, finite_ranges, once_per_model
@@ -18,7 +18,6 @@ from beacon.rng import random_below, stream
 
 log = logging.getLogger("beacon.engine")
 MAX_EVENTS = 256
-MANY_VALUES = 8
 LEAST_TOLERANCE = 1e-9
 WORTH_A_WARNING = 1e-3  # nats; where less is lost, nobody will miss it
 ROUNDING = 1e-12  # of the largest sum that a search may meet: what errors may add up to between two refreshes
@@ -98,13 +97,8 @@ class CoreState(NamedTuple):
     there are ``rows``, their copies."""
     own_shifts: NDArray[np.int32]
     """[factors] how far a factor's own table lies behind the one that it shares; empty if none are shared."""
-    row_starts: NDArray[np.int64]
-    """[variables + 1] the first of ``rows`` of each variable; empty where variables have few values. These
-    three are explained in :mod:`beacon.engine.rows`."""
-    mirrors: NDArray[np.int32]
-    """[pair links] the link of the same factor to its other variable; itself if there is none."""
-    rows: NDArray[np.int32]
-    """[rows] where the copy of each row is in ``table``, plus 1; negative: without penalties; 0: no copy."""
+    rows: Rows | None
+    """What flips read where variables have many values; None where they have few, or nothing is flipped."""
     local_scores: NDArray[np.float64]
     """[moves] sum of ``table`` over the variable's factors with that value and all else as it is."""
     gains: NDArray[np.float64]
@@ -169,8 +163,8 @@ def _core(
     parts: NDArray[np.void],
 ) -> CoreState:
     """The arrays that are given, and fresh ones for the rest."""
-    n, layout = len(assignment), layout_of(model)
-    gain_levels, num_rows = level_starts(n if flips else 0), layout.num_rows if flips else 0
+    n = len(assignment)
+    gain_levels = level_starts(n if flips else 0)
     return CoreState(
         counters=counters,
         rng=rng,
@@ -186,9 +180,7 @@ def _core(
         entries=np.zeros(model.num_factors if flips else 0, dtype=np.int32),
         table=_new_table(model) if flips else np.empty(0),
         own_shifts=np.zeros(model.num_factors if flips and model.is_shared else 0, dtype=np.int32),
-        row_starts=layout.starts,
-        mirrors=layout.mirrors,
-        rows=np.zeros(num_rows, dtype=np.int32),
+        rows=new_rows(model) if flips else None,
         local_scores=np.zeros(model.num_moves if flips else 0),
         gains=np.full(gain_levels[-1], LOWEST),
         gain_levels=gain_levels,
@@ -239,12 +231,12 @@ def own_table(model: FlatModel, core: CoreState, factor: int) -> None:
 
 
 @inlined
-def best_gain(model: FlatModel, core: CoreState, variable: int) -> float:
+def best_gain(model: FlatModel, core: CoreState, rows: Rows | None, variable: int) -> float:
     """Gain of the best move of a variable. Cost: its number of values."""
     start, end = model.move_starts[variable], model.move_starts[variable + 1]
     current = start + core.assignment[variable]
     best = LOWEST
-    if end - start > MANY_VALUES:
+    if rows is not None:  # many values
         best = max(largest(core.local_scores, start, current), largest(core.local_scores, current + 1, end))
         return best - core.local_scores[current]  # type: ignore[no-any-return]
     for move in range(start, end):
@@ -309,6 +301,20 @@ def recount(model: FlatModel, core: CoreState) -> None:
         _count(model, core, part, entry)
 
 
+@inlined
+def _sum_local_scores(model: FlatModel, core: CoreState, rows: Rows | None) -> None:
+    if rows is not None:
+        sum_rows(model, core, rows)
+        return
+    for factor in range(len(core.entries)):
+        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
+            variable, stride = model.scopes[place, 0], model.scopes[place, 1]
+            base = core.entries[factor] - core.assignment[variable] * stride
+            first = model.move_starts[variable]
+            for value in range(model.domain_sizes[variable]):
+                core.local_scores[first + value] += core.table[base + value * stride]
+
+
 @kernel
 def rebuild(model: FlatModel, core: CoreState) -> None:
     """Recompute everything that flips keep up to date. Cost: the links of the model and their domains."""
@@ -322,18 +328,9 @@ def rebuild(model: FlatModel, core: CoreState) -> None:
         if core.entries[factor] >= len(model.log_table):
             entry += core.own_shifts[factor]
         core.entries[factor] = entry
-        if len(core.rows) > 0:
-            continue
-        for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
-            variable, stride = model.scopes[place, 0], model.scopes[place, 1]
-            base = entry - core.assignment[variable] * stride
-            first = model.move_starts[variable]
-            for value in range(model.domain_sizes[variable]):
-                core.local_scores[first + value] += core.table[base + value * stride]
-    if len(core.rows) > 0:
-        sum_rows(model, core)
+    _sum_local_scores(model, core, core.rows)
     for i in range(len(core.assignment)):
-        core.gains[i] = best_gain(model, core, i) if core.is_free[i] else LOWEST
+        core.gains[i] = best_gain(model, core, core.rows, i) if core.is_free[i] else LOWEST
     build_tree(core.gains, core.gain_levels)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from beacon.engine.core import CoreState, best_gain, model_entry, rebuild
 from beacon.engine.incumbent import EPSILON, is_better, note_best, note_change, save_best
 from beacon.engine.max_tree import LOWEST, pick_top, set_leaf
-from beacon.engine.rows import VALUES_A_LINK, penalty_place, potential_by_row, shift_by_rows
+from beacon.engine.rows import VALUES_A_LINK, Rows, penalty_place, potential_by_row, shift_by_rows
 from beacon.jit import inlined
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
@@ -54,7 +54,7 @@ def best_value(model: FlatModel, core: CoreState, variable: int) -> int:
 def utility(model: FlatModel, core: CoreState, utilities: Utilities, factor: int, entry: int) -> np.float32:
     """Cost of an entry over 1 + its penalty."""
     log_potential = model.log_table[model_entry(model, core, factor, entry)]
-    penalty = utilities.penalties[penalty_place(model, core, factor, entry)]
+    penalty = utilities.penalties[penalty_place(model, core.rows, factor, entry)]
     return _worth(utilities, factor, log_potential, penalty)
 
 
@@ -122,34 +122,58 @@ def _flip_pairs(
         other = model.pairs[link, 2]
         if other >= 0 and core.gains[other] > LOWEST:
             _shift_local_scores(model, core, other, model.pairs[link, 3], old, new)
-            set_leaf(core.gains, core.gain_levels, other, best_gain(model, core, other))
+            set_leaf(core.gains, core.gain_levels, other, best_gain(model, core, core.rows, other))
 
 
 @inlined
 def _flip_rows(
-    model: FlatModel, core: CoreState, utilities: Utilities | None, part: Any, variable: int, value: int
+    model: FlatModel,
+    core: CoreState,
+    rows: Rows,
+    utilities: Utilities | None,
+    part: Any,
+    variable: int,
+    value: int,
 ) -> None:
     """The same by rows. Penalties are read only where a row has some: their memory may be untouched."""
-    old_value, row, work = core.assignment[variable], core.row_starts[variable], 0
+    old_value, row, work = core.assignment[variable], rows.starts[variable], 0
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
         factor, other = model.pairs[link, 0], model.pairs[link, 2]
         old = core.entries[factor]
         new = old + (value - old_value) * model.pairs[link, 1]
         if other >= 0 and core.gains[other] > LOWEST:
-            shift_by_rows(model, core, link, row, old_value, value, old, new)
+            shift_by_rows(model, core, rows, link, row, old_value, value, old, new)
             work += model.domain_sizes[other] // VALUES_A_LINK
-            set_leaf(core.gains, core.gain_levels, other, best_gain(model, core, other))
+            set_leaf(core.gains, core.gain_levels, other, best_gain(model, core, core.rows, other))
         its_value = core.assignment[other] if other >= 0 else 0
-        after = potential_by_row(model, core, row + value, its_value, new)
-        _change_score(model, part, potential_by_row(model, core, row + old_value, its_value, old), after)
+        after = potential_by_row(model, core, rows, row + value, its_value, new)
+        _change_score(
+            model, part, potential_by_row(model, core, rows, row + old_value, its_value, old), after
+        )
         core.entries[factor] = new
         if utilities is not None:
             penalty = np.float32(0)
-            if core.rows[row + value] > 0:
-                penalty = utilities.penalties[penalty_place(model, core, factor, new)]
+            if rows.places[row + value] > 0:
+                penalty = utilities.penalties[penalty_place(model, rows, factor, new)]
             set_leaf(utilities.tree, utilities.levels, factor, _worth(utilities, factor, after, penalty))
         row += model.domain_sizes[variable]
     core.counters[0]["work"] += work
+
+
+@inlined
+def _flip_links(
+    model: FlatModel,
+    core: CoreState,
+    rows: Rows | None,
+    utilities: Utilities | None,
+    part: Any,
+    variable: int,
+    value: int,
+) -> None:
+    if rows is None:
+        _flip_pairs(model, core, utilities, part, variable, value - core.assignment[variable])
+    else:
+        _flip_rows(model, core, rows, utilities, part, variable, value)
 
 
 @inlined
@@ -175,7 +199,7 @@ def _flip_wides(
                     num_touched += 1
     for k in range(num_touched):
         other = core.touched[k]
-        set_leaf(core.gains, core.gain_levels, other, best_gain(model, core, other))
+        set_leaf(core.gains, core.gain_levels, other, best_gain(model, core, core.rows, other))
 
 
 @inlined
@@ -187,14 +211,10 @@ def flip(
     part = core.parts[core.part_of[variable]]
     if part["best_is_current"]:
         save_best(core, part)
-    change = value - core.assignment[variable]
-    if len(core.rows) > 0:
-        _flip_rows(model, core, utilities, part, variable, value)
-    else:
-        _flip_pairs(model, core, utilities, part, variable, change)
-    _flip_wides(model, core, utilities, part, variable, change)
+    _flip_links(model, core, core.rows, utilities, part, variable, value)
+    _flip_wides(model, core, utilities, part, variable, value - core.assignment[variable])
     core.assignment[variable] = value
-    set_leaf(core.gains, core.gain_levels, variable, best_gain(model, core, variable))
+    set_leaf(core.gains, core.gain_levels, variable, best_gain(model, core, core.rows, variable))
     counters["steps"] += 1
     counters["work"] += 2 + model.pair_starts[variable + 1] - model.pair_starts[variable]
     counters["work"] += 2 * (model.wide_starts[variable + 1] - model.wide_starts[variable])

@@ -40,6 +40,23 @@ class Layout(NamedTuple):
         return int(self.starts[-1]) if len(self.starts) else 0
 
 
+class Rows(NamedTuple):
+    """The rows of a search. Searches without have None instead, and kernels compiled without all this."""
+
+    starts: NDArray[np.int64]
+    """[variables + 1] the first row of each variable."""
+    mirrors: NDArray[np.int32]
+    """[pair links] the link of the same factor to its other variable; itself if there is none."""
+    places: NDArray[np.int32]
+    """[rows] where the copy of each is in the search's table, plus 1; negative: no penalties; 0: no copy."""
+
+
+def new_rows(model: FlatModel) -> Rows | None:
+    """Rows without copies; None where variables have few values."""
+    layout = layout_of(model)
+    return Rows(*layout, np.zeros(layout.num_rows, dtype=np.int32)) if layout.num_rows else None
+
+
 @once_per_model
 def layout_of(model: FlatModel) -> Layout:
     """The rows of a model whose rows are long; none for other models, and where factors are wide."""
@@ -101,10 +118,10 @@ def largest(values: NDArray[np.float64], begin: int, end: int) -> float:
 
 
 @inlined
-def first_row(model: FlatModel, core: CoreState, variable: int, link: int) -> int:
+def first_row(model: FlatModel, rows: Rows, variable: int, link: int) -> int:
     """The row of a link for the variable's first value."""
     number = link - model.pair_starts[variable]
-    return core.row_starts[variable] + number * model.domain_sizes[variable]  # type: ignore[no-any-return]
+    return rows.starts[variable] + number * model.domain_sizes[variable]  # type: ignore[no-any-return]
 
 
 @inlined
@@ -114,25 +131,25 @@ def _row_length(model: FlatModel, link: int) -> int:
 
 
 @called
-def _copy_row(model: FlatModel, core: CoreState, link: int, row: int, value: int) -> None:
+def _copy_row(model: FlatModel, core: CoreState, rows: Rows, link: int, row: int, value: int) -> None:
     """Copy a row behind the last one. Cost: its length."""
     counters, step = core.counters[0], model.pairs[link, 3]
     entry = model.bases[model.pairs[link, 0]] + value * model.pairs[link, 1]
     first, length = counters["own_entries"], _row_length(model, link)
     for k in range(length):
         core.table[first + k] = model.log_table[entry + k * step]
-    core.rows[row] = -1 - first
+    rows.places[row] = -1 - first
     counters["own_entries"] += length
 
 
 @inlined
-def _place_of_row(model: FlatModel, core: CoreState, link: int, row: int, value: int) -> int:
+def _place_of_row(model: FlatModel, core: CoreState, rows: Rows, link: int, row: int, value: int) -> int:
     """Where the copy of a row is; -1: it is read from the model, where its entries lie together."""
-    if core.rows[row] == 0:
+    if rows.places[row] == 0:
         if model.pairs[link, 3] == 1:
             return -1
-        _copy_row(model, core, link, row, value)
-    return abs(core.rows[row]) - 1  # type: ignore[no-any-return]
+        _copy_row(model, core, rows, link, row, value)
+    return abs(rows.places[row]) - 1  # type: ignore[no-any-return]
 
 
 @inlined
@@ -145,7 +162,15 @@ def _add_difference(
 
 @inlined
 def shift_by_rows(
-    model: FlatModel, core: CoreState, link: int, row: int, old_value: int, value: int, old: int, new: int
+    model: FlatModel,
+    core: CoreState,
+    rows: Rows,
+    link: int,
+    row: int,
+    old_value: int,
+    value: int,
+    old: int,
+    new: int,
 ) -> None:
     """A variable moves between two rows of a link: change the local scores of the other variable.
 
@@ -154,8 +179,8 @@ def shift_by_rows(
     """
     other = model.pairs[link, 2]
     sums, first, length = core.local_scores, model.move_starts[other], model.domain_sizes[other]
-    its_old = _place_of_row(model, core, link, row + old_value, old_value)
-    its_new = _place_of_row(model, core, link, row + value, value)
+    its_old = _place_of_row(model, core, rows, link, row + old_value, old_value)
+    its_new = _place_of_row(model, core, rows, link, row + value, value)
     shift = core.assignment[other] * model.pairs[link, 3]
     if its_new >= 0:
         if its_old >= 0:
@@ -169,25 +194,27 @@ def shift_by_rows(
 
 
 @inlined
-def potential_by_row(model: FlatModel, core: CoreState, row: int, place: int, entry: int) -> float:
+def potential_by_row(
+    model: FlatModel, core: CoreState, rows: Rows, row: int, place: int, entry: int
+) -> float:
     """An entry without its penalty, from a copy of its row where that has none: it was read a moment ago."""
-    known = core.rows[row]
+    known = rows.places[row]
     return core.table[place - known - 1] if known < 0 else model.log_table[entry]  # type: ignore[no-any-return]
 
 
 @inlined
-def _add_row(model: FlatModel, core: CoreState, variable: int, link: int) -> None:
+def _add_row(model: FlatModel, core: CoreState, rows: Rows, variable: int, link: int) -> None:
     """Add what a factor says of each value of a variable: a row of the other variable, or its own entries."""
     first, domain = model.move_starts[variable], model.domain_sizes[variable]
-    by, other, row = model.pairs[link, 1], model.pairs[link, 2], first_row(model, core, variable, link)
+    by, other, row = model.pairs[link, 1], model.pairs[link, 2], first_row(model, rows, variable, link)
     entry = model.bases[model.pairs[link, 0]]
     if other < 0:
         for value in range(domain):
-            known = core.rows[row + value]
+            known = rows.places[row + value]
             potential = core.table[abs(known) - 1] if known != 0 else model.log_table[entry + value * by]
             core.local_scores[first + value] += potential
         return
-    known = core.rows[first_row(model, core, other, core.mirrors[link]) + core.assignment[other]]
+    known = rows.places[first_row(model, rows, other, rows.mirrors[link]) + core.assignment[other]]
     entry += core.assignment[other] * model.pairs[link, 3]
     for value in range(domain):
         potential = core.table[abs(known) - 1 + value] if known != 0 else model.log_table[entry + value * by]
@@ -195,23 +222,23 @@ def _add_row(model: FlatModel, core: CoreState, variable: int, link: int) -> Non
 
 
 @called
-def sum_rows(model: FlatModel, core: CoreState) -> None:
+def sum_rows(model: FlatModel, core: CoreState, rows: Rows) -> None:
     """Recompute the local scores. Cost: the links and their values."""
     for variable in range(len(core.assignment)):
         for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-            _add_row(model, core, variable, link)
+            _add_row(model, core, rows, variable, link)
 
 
 @inlined
-def penalty_place(model: FlatModel, core: CoreState, factor: int, entry: int) -> int:
+def penalty_place(model: FlatModel, rows: Rows | None, factor: int, entry: int) -> int:
     """Where an entry's penalty is: factors that share a table have penalties of their own."""
-    if len(core.rows) == 0:
+    if rows is None:
         return entry
     return entry - model.bases[factor] + model.table_starts[factor]  # type: ignore[no-any-return]
 
 
 @called
-def lower_entry(model: FlatModel, core: CoreState, factor: int, by: float) -> None:
+def lower_entry(model: FlatModel, core: CoreState, rows: Rows, factor: int, by: float) -> None:
     """Lower a factor's current entry in both of its rows. Cost: two rows, and its variables' links."""
     for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
         variable = model.scopes[place, 0]
@@ -219,31 +246,37 @@ def lower_entry(model: FlatModel, core: CoreState, factor: int, by: float) -> No
         while model.pairs[link, 0] != factor:
             link += 1
         value, other = core.assignment[variable], model.pairs[link, 2]
-        row = first_row(model, core, variable, link) + value
-        if core.rows[row] == 0:
-            _copy_row(model, core, link, row, value)
-        core.rows[row] = abs(core.rows[row])
-        core.table[core.rows[row] - 1 + (core.assignment[other] if other >= 0 else 0)] -= by
+        row = first_row(model, rows, variable, link) + value
+        if rows.places[row] == 0:
+            _copy_row(model, core, rows, link, row, value)
+        rows.places[row] = abs(rows.places[row])
+        core.table[rows.places[row] - 1 + (core.assignment[other] if other >= 0 else 0)] -= by
 
 
 @called
 def fade_rows(
-    model: FlatModel, core: CoreState, penalties: NDArray[np.float32], rate: np.float32, weight: float
+    model: FlatModel,
+    core: CoreState,
+    rows: Rows,
+    penalties: NDArray[np.float32],
+    rate: np.float32,
+    weight: float,
 ) -> None:
     """Multiply all penalties by ``rate``. Cost: the rows, and the entries of those with penalties."""
     for variable in range(len(core.assignment)):
         for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-            if core.mirrors[link] >= link:  # each factor once
-                row = first_row(model, core, variable, link)
+            if rows.mirrors[link] >= link:  # each factor once
+                row = first_row(model, rows, variable, link)
                 for value in range(model.domain_sizes[variable]):
-                    if core.rows[row + value] > 0:
-                        _fade_row(model, core, penalties, rate, weight, link, row + value, value)
+                    if rows.places[row + value] > 0:
+                        _fade_row(model, core, rows, penalties, rate, weight, link, row + value, value)
 
 
 @inlined
 def _fade_row(
     model: FlatModel,
     core: CoreState,
+    rows: Rows,
     penalties: NDArray[np.float32],
     rate: np.float32,
     weight: float,
@@ -252,21 +285,21 @@ def _fade_row(
     value: int,
 ) -> None:
     factor, other = model.pairs[link, 0], model.pairs[link, 2]
-    shift, mirror = value * model.pairs[link, 1], core.mirrors[link]
+    shift, mirror = value * model.pairs[link, 1], rows.mirrors[link]
     for k in range(_row_length(model, link)):
         offset = shift + k * model.pairs[link, 3]
         place = model.table_starts[factor] + offset
         if penalties[place] > 0:
             penalties[place] *= rate
             potential = model.log_table[model.bases[factor] + offset] - weight * float(penalties[place])
-            core.table[core.rows[row] - 1 + k] = potential
+            core.table[rows.places[row] - 1 + k] = potential
             if other >= 0:
-                core.table[core.rows[first_row(model, core, other, mirror) + k] - 1 + value] = potential
+                core.table[rows.places[first_row(model, rows, other, mirror) + k] - 1 + value] = potential
 
 
 @called
-def forget_rows(core: CoreState) -> None:
+def forget_rows(core: CoreState, rows: Rows) -> None:
     """Read all rows from the model again. Cost: their number."""
-    for row in range(len(core.rows)):
-        core.rows[row] = 0
+    for row in range(len(rows.places)):
+        rows.places[row] = 0
     core.counters[0]["own_entries"] = 0

@@ -133,12 +133,13 @@ def _exact_costs(model: GraphicalModel, evidences: Iterable[dict[int, int]]) -> 
 def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
     """What takes a search to tell: the cost of steps, and whether training on this many queries would pay."""
     from beacon.learn.prospect import prospect_of  # noqa: PLC0415  (numba is slow to import)
+    from beacon.model.flat import compile_model  # noqa: PLC0415
     from beacon.runner.warm_up import warm_up  # noqa: PLC0415
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
 
     gls = make_strategy("gls+")
     for strategy in (gls, make_strategy("auto")):
-        warm_up(strategy)
+        warm_up(strategy, compile_model(model))
     prospect = prospect_of(model, queries)
     return {
         "seconds_per_1000_steps": seconds_per_1000_steps(model, gls),

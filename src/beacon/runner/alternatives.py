@@ -218,7 +218,7 @@ class _Searches:
         self.result, self.runner, self.count, self.distance = result, runner, count, distance
         self.cancelled = cancelled
         self.strategy = GlsPlus()
-        warm_up(self.strategy)
+        warm_up(self.strategy, runner.flat)
         self.ends = perf_counter() + stop.seconds
         self.is_timed = stop.seconds < math.inf
         self.idle = max(MIN_IDLE, 2 * result.model.num_variables)

@@ -72,7 +72,7 @@ class SearchBatch:
         self.seed = seed
         self.pool = Pool(threads)
         self.strategy = make_strategy(strategy).fitted(self.flat)
-        warm_up(self.strategy)
+        warm_up(self.strategy, self.flat)
         starts = first_assignments(model, start, self.evidences)
         self.searches = [
             Search(
@@ -128,7 +128,7 @@ class SearchBatch:
             return [None] * len(self.searches)
         check_can_be_guided(self.strategy)
         if guidance.is_heeded:
-            warm_up_guided(self.strategy.name)
+            warm_up_guided(self.strategy.name, self.flat)
         return list(checked_scores(scores, len(self.searches), self.flat.num_moves))
 
     @property

@@ -43,12 +43,10 @@ class GuidedBatch:
         """
         strategy = make_strategy(strategy)
         warm_up_scoring()
-        if use.guidance.is_heeded:
-            warm_up_guided(strategy.name)
         evidences = resolve_queries(model, queries)
-        empty = SearchBatch(
-            model, [], strategy, log_zero=options.get("log_zero")
-        )  # compiles model and kernels
+        empty = SearchBatch(model, [], strategy, log_zero=options.get("log_zero"))  # compiles them
+        if use.guidance.is_heeded:
+            warm_up_guided(strategy.name, empty.flat)
         began = perf_counter()
         self.guide, self.use = guide, use
         self.scores: NDArray[np.float32] | None = None

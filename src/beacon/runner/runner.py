@@ -115,17 +115,17 @@ class Runner:
         if self.knows:
             warm_up_exact()  # what a search needs is loaded when one is needed
         else:
-            warm_up(self.strategy)
+            warm_up(self.strategy, self.searched)
         if begin is not None:
-            warm_up_start(begin)
+            warm_up_start(begin, self.searched)
         if self.use is not None:
             warm_up_scoring()
             from beacon.runner.scored import crosses  # noqa: PLC0415
 
             if self.guide is not None and crosses(self.guide, self.use):
-                warm_up_crossing()
+                warm_up_crossing(self.searched)
             if self.use.guidance.is_heeded:
-                warm_up_guided(self.strategy.name)
+                warm_up_guided(self.strategy.name, self.searched)
         self.loading_seconds = perf_counter() - began
         """What it took to load or compile kernels: no query is charged for it."""
 
@@ -181,7 +181,7 @@ class Runner:
 
             return proved(*knowledge.best, self.strategy.name, began, spent_seconds)
         if self.knows:
-            began += warm_up_search(self.strategy)
+            began += warm_up_search(self.strategy, self.searched)
         known = knowledge.rest
         beside = None if known is None else _beside(known, stops, perf_counter() - began)
         search, turn = self._new_search(query, known, seed), None

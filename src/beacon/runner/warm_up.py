@@ -1,4 +1,8 @@
-"""Load or compile the kernels of a strategy before any clock runs."""
+"""Load or compile the kernels of a strategy before any clock runs.
+
+Searches of models with many values have kernels of their own: ``flat`` says which are needed, those without
+if there is none.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import numpy as np
 
 from beacon.engine.core import new_core
 from beacon.engine.incumbent import note_all_changed
+from beacon.engine.rows import layout_of
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
@@ -23,39 +28,43 @@ if TYPE_CHECKING:
     from beacon.runner.stop import Begin
 
 GUIDED = ("greedy", "gls+")
-_READY: set[type[Strategy]] = set()
+_READY: set[tuple[type[Strategy], bool]] = set()
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def warm_up(strategy: Strategy) -> None:
+def warm_up(strategy: Strategy, flat: FlatModel | None = None) -> None:
     """Make sure that a strategy's kernels are ready. Takes a moment once, and longer if never compiled."""
     _warm_up_rescoring()
-    arms = getattr(strategy, "arms", ())
+    arms, kind = getattr(strategy, "arms", ()), (type(strategy), _has_rows(flat))
     for arm in arms:
-        warm_up(arm)
-    if type(strategy) not in _READY:
-        search = _small_search(strategy)
+        warm_up(arm, flat)
+    if kind not in _READY:
+        search = _small_search(strategy, _has_rows(flat))
         search.run(MaxSteps(50))
         search.best_assignment  # noqa: B018 - loads its kernel
         if arms:
             note_all_changed(search.core)  # called when one arm takes over from another
-        _READY.add(type(strategy))
+        _READY.add(kind)
 
 
-def warm_up_search(strategy: Strategy) -> float:
+def warm_up_search(strategy: Strategy, flat: FlatModel | None = None) -> float:
     """The same for all that a search after exact elimination needs; return how long it took."""
     began = perf_counter()
     with _ONE_AT_A_TIME:
         warm_up_bound()
         warm_up_scoring()
-        warm_up(strategy)
+        warm_up(strategy, flat)
     return perf_counter() - began
 
 
-@cache
-def warm_up_start(begin: Begin) -> None:
+def warm_up_start(begin: Begin, flat: FlatModel | None = None) -> None:
     """The same for a kind of start."""
-    model = _small_model()
+    _warm_up_start(begin, _has_rows(flat))
+
+
+@cache
+def _warm_up_start(begin: Begin, has_rows: bool) -> None:
+    model = _small_model(has_rows)
     begin(model, new_core(model, fixed_values(model, {}, None), 0))
 
 
@@ -101,12 +110,16 @@ def warm_up_bound() -> None:
     bound.decoded()
 
 
-@cache
-def warm_up_guided(name: str) -> None:
+def warm_up_guided(name: str, flat: FlatModel | None = None) -> None:
     """The same for a strategy with a guide."""
+    _warm_up_guided(name, _has_rows(flat))
+
+
+@cache
+def _warm_up_guided(name: str, has_rows: bool) -> None:
     from beacon.guided.guidance import Guidance  # noqa: PLC0415 - most searches have no guide
 
-    search = _small_search(make_strategy(name))
+    search = _small_search(make_strategy(name), has_rows)
     scores = np.full(search.model.num_moves, 0.5, dtype=np.float32)
     search.run(MaxSteps(50), scores=scores, guidance=Guidance())
 
@@ -119,12 +132,16 @@ def warm_up_scoring() -> None:
     floored_scores(_small_model(), np.zeros((1, 3), dtype=np.int64))
 
 
-@cache
-def warm_up_crossing() -> None:
+def warm_up_crossing(flat: FlatModel | None = None) -> None:
     """The same for starts that are crossed with opinions."""
+    _warm_up_crossing(_has_rows(flat))
+
+
+@cache
+def _warm_up_crossing(has_rows: bool) -> None:
     from beacon.engine.cross import cross_opinions  # noqa: PLC0415
 
-    model = _small_model()
+    model = _small_model(has_rows)
     core = new_core(model, fixed_values(model, {}, None), 0)
     cross_opinions(model, core, np.zeros((1, 3), dtype=np.int64))
 
@@ -164,9 +181,10 @@ def _warm_up_facts() -> None:
 
 def warm_up_named(name: str) -> None:
     """The same for a strategy by its name, guided too where a guide may choose its moves."""
-    warm_up(make_strategy(name))
-    if name in GUIDED:
-        warm_up_guided(name)
+    for flat in (None, _small_model(has_rows=True)):
+        warm_up(make_strategy(name), flat)
+        if name in GUIDED:
+            warm_up_guided(name, flat)
 
 
 def compile_all() -> None:
@@ -176,7 +194,14 @@ def compile_all() -> None:
         warm_up_named(name)
 
 
-def _small_model() -> FlatModel:
+def _has_rows(flat: FlatModel | None) -> bool:
+    return flat is not None and layout_of(flat).num_rows > 0
+
+
+def _small_model(has_rows: bool = False) -> FlatModel:
+    if has_rows:
+        pairs = [(pair, [0.0, -1.0, -1.0] * 27) for pair in ((0, 1), (0, 2), (1, 2))]
+        return compile_model(GraphicalModel.from_tables([9, 9, 9], pairs))
     frustrated = [((0, 1), [0.0, -1.0, -1.0, 0.0]), ((0, 1), [-1.0, 0.0, 0.0, -1.0])]  # never proved optimal
     wide = ((0, 1, 2), [float(-k) for k in range(7)] + [-math.inf])
     return compile_model(GraphicalModel.from_tables([2, 2, 2], [*frustrated, wide]))
@@ -189,6 +214,6 @@ def _knotted_model() -> FlatModel:
     return compile_model(GraphicalModel.from_tables([2] * 5, tables))
 
 
-def _small_search(strategy: Strategy) -> Search:
-    flat = _small_model()
+def _small_search(strategy: Strategy, has_rows: bool) -> Search:
+    flat = _small_model(has_rows)
     return Search(flat, fixed_values(flat, {}, None), strategy)

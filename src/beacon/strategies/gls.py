@@ -29,7 +29,7 @@ from beacon.engine.incumbent import (
     restart,
 )
 from beacon.engine.max_tree import LOWEST, build_tree, collect_top, level_starts, set_leaf, tree_top
-from beacon.engine.rows import fade_rows, forget_rows, lower_entry, penalty_place
+from beacon.engine.rows import Rows, fade_rows, forget_rows, lower_entry, penalty_place
 from beacon.errors import check_at_least, check_count, check_number, check_positive
 from beacon.jit import called, inlined, kernel
 from beacon.model.factors import of_tables
@@ -84,9 +84,8 @@ class GlsState(NamedTuple):
 
 def new_gls_state(model: FlatModel, core: CoreState, constants: GlsConstants) -> GlsState:
     """A search without penalties so far."""
-    levels, num_penalties = level_starts(model.num_factors), len(core.table)
-    if len(core.rows):
-        num_penalties = model.num_entries
+    levels = level_starts(model.num_factors)
+    num_penalties = len(core.table) if core.rows is None else model.num_entries
     utilities = Utilities(
         tops=core.tops if constants.relative_utilities else _published_tops(model, core),
         penalties=np.zeros(num_penalties, dtype=np.float32),  # memory that is not used until written to
@@ -122,10 +121,15 @@ def _own_range(model: FlatModel, core: CoreState, factor: int) -> tuple[int, int
 @kernel
 def clear_penalties(model: FlatModel, core: CoreState, own: GlsState) -> None:
     """Begin anew without penalties. Cost: all table entries that are no longer shared."""
+    _clear(model, core, core.rows, own)
+
+
+@inlined
+def _clear(model: FlatModel, core: CoreState, rows: Rows | None, own: GlsState) -> None:
     stored, penalties = len(model.log_table), own.utilities.penalties
-    if len(core.rows) > 0:
-        fade_rows(model, core, penalties, np.float32(0), own.weight[0])
-        forget_rows(core)
+    if rows is not None:
+        fade_rows(model, core, rows, penalties, np.float32(0), own.weight[0])
+        forget_rows(core, rows)
         return
     for factor in range(len(core.entries)):
         first, last = _own_range(model, core, factor)
@@ -149,14 +153,10 @@ def rebuild_utilities(model: FlatModel, core: CoreState, own: GlsState) -> None:
 @inlined
 def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: int) -> None:
     """One unit more for a factor's current entry. Cost: the factor's variables."""
-    if len(core.rows) == 0 and not has_own_table(model, core, factor):
-        own_table(model, core, factor)
-    entry, weight = core.entries[factor], own.weight[0]
-    own.utilities.penalties[penalty_place(model, core, factor, entry)] += np.float32(1)
-    if len(core.rows) > 0:
-        lower_entry(model, core, factor, weight)
-    else:
-        core.table[entry] -= weight
+    weight = own.weight[0]
+    _lower(model, core, core.rows, factor, weight)
+    entry = core.entries[factor]
+    own.utilities.penalties[penalty_place(model, core.rows, factor, entry)] += np.float32(1)
     set_leaf(
         own.utilities.tree, own.utilities.levels, factor, utility(model, core, own.utilities, factor, entry)
     )
@@ -167,21 +167,31 @@ def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: in
             set_leaf(core.gains, core.gain_levels, variable, core.gains[variable] + weight)
 
 
+@inlined
+def _lower(model: FlatModel, core: CoreState, rows: Rows | None, factor: int, weight: float) -> None:
+    """Lower what the search sees of a factor's current entry."""
+    if rows is not None:
+        lower_entry(model, core, rows, factor, weight)
+        return
+    if not has_own_table(model, core, factor):
+        own_table(model, core, factor)
+    core.table[core.entries[factor]] -= weight
+
+
 @called
 def _smooth_penalties(model: FlatModel, core: CoreState, own: GlsState, constants: GlsConstants) -> None:
     """Let all penalties fade a little. Cost: all table entries that are no longer shared, and all links."""
-    rate, penalties = np.float32(constants.smoothing), own.utilities.penalties
-    if len(core.rows) > 0:
-        fade_rows(model, core, penalties, rate, own.weight[0])
-    else:
-        _fade_tables(model, core, own, rate)
+    _fade(model, core, core.rows, own, np.float32(constants.smoothing))
     rebuild(model, core)
     rebuild_utilities(model, core, own)
 
 
 @inlined
-def _fade_tables(model: FlatModel, core: CoreState, own: GlsState, rate: np.float32) -> None:
+def _fade(model: FlatModel, core: CoreState, rows: Rows | None, own: GlsState, rate: np.float32) -> None:
     penalties = own.utilities.penalties
+    if rows is not None:
+        fade_rows(model, core, rows, penalties, rate, own.weight[0])
+        return
     for factor in range(len(core.entries)):
         first, last = _own_range(model, core, factor)
         for entry in range(first, last):
