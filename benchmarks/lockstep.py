@@ -76,6 +76,7 @@ class Lockstep:
         with ThreadPoolExecutor(THREADS) as pool:
             searches = list(pool.map(begun, range(len(evidences))))
         states, repeats = [search.core for search in searches], len(uses)
+        assert states[0].rows is None, "variables have too many values for searches in lockstep"
         self.stack = _stacked(states, repeats)
         is_gls = isinstance(strategy, GlsPlus)
         self.gls = _stacked([search.own for search in searches], repeats) if is_gls else None
@@ -198,7 +199,9 @@ def _stacked(states: Sequence[Any], repeats: int) -> Any:
     fields = {}
     for name in states[0]._fields:
         own = [getattr(state, name) for state in states]
-        if isinstance(own[0], tuple):
+        if own[0] is None:
+            fields[name] = None
+        elif isinstance(own[0], tuple):
             fields[name] = _stacked(own, repeats)
         elif name == "parts":
             fields[name] = np.concatenate(own * repeats)
@@ -225,6 +228,7 @@ def _core_of(stack: CoreState, part_starts: NDArray[np.int64], row: int) -> Core
         stack.entries[row],
         stack.table[row],
         stack.own_shifts[row],
+        None,
         stack.local_scores[row],
         stack.gains[row],
         stack.gain_levels[row],

@@ -25,10 +25,10 @@ from pages import ROOT, markdown, rows_of, updated
 import beacon
 from beacon.model.families import ising_grid, random_bayes_net
 from beacon.runner import workers as spreading
-from beacon.runner.crews import DaskCrew, LokyCrew, on_backend
+from beacon.runner.crews import DaskCrew, LokyCrew, RayCrew, on_backend
 
 PAGE, RESULTS = ROOT / "research" / "workers.md", ROOT / "results" / "workers.csv"
-BACKENDS, WORKERS = ("threads", "loky", "dask"), (1, 2)
+BACKENDS, WORKERS = ("threads", "loky", "dask", "ray"), (1, 2)
 SEARCHES, SEARCH_STEPS, PROOFS, MESSAGES, ROUNDS = 30, 100_000, 2_000, 1_000, 2
 MANY = 100
 LINE_BYTES = 125e6  # a second: a network of one gigabit
@@ -102,7 +102,7 @@ def sizes(search: Callable[[], None]) -> dict[str, float]:
     """Bytes that travel for a search, and for the model."""
     there, back, model = list[int](), list[int](), list[int]()
     packed = spreading._packed
-    submits = {crew: crew.submit for crew in (LokyCrew, DaskCrew)}
+    submits: dict[Any, Any] = {crew: crew.submit for crew in (LokyCrew, DaskCrew, RayCrew)}
 
     def counted_pack(work: Any) -> bytes:
         model.append(len(packed(work)))

@@ -65,12 +65,12 @@ def test_a_file_without_its_settings_is_damaged(tmp_path: Path) -> None:
 def test_the_preset_remembers_training_queries_and_uses_the_evidence() -> None:
     heard: list[dict[str, float]] = []
     guide = beacon.train(CHAIN, QUERIES, "solved", SOLVED, on_epoch=heard.append)
+    assert heard == []  # nothing is trained
     assert isinstance(guide, SolvedGuide)
     train = Examples.of_split(QUERIES, SOLVED, "train")
     assert np.array_equal(guide.references, train.references)
-    assert guide.facts["history"] == heard
     validation = Examples.of_split(QUERIES, SOLVED, "validation")
-    assert heard[0]["validation_loss"] == measured(guide, validation).loss
+    assert guide.facts["history"][0]["validation_loss"] == measured(guide, validation).loss
     always_the_same = SolvedGuide(CHAIN, train.references, neighbours=len(train.references))
     assert measured(guide, validation).accuracy > measured(always_the_same, validation).accuracy + 0.1
 

@@ -21,10 +21,10 @@ from beacon.runner.workers import Workers, each, spread
 ITEMS = list(range(12))
 
 
-@pytest.fixture(params=["loky", pytest.param("dask", marks=pytest.mark.slow)])
+@pytest.fixture(params=["loky", *(pytest.param(name, marks=pytest.mark.slow) for name in ("dask", "ray"))])
 def two_workers(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param == "dask":
-        pytest.importorskip("distributed")
+    if request.param != "loky":
+        pytest.importorskip("distributed" if request.param == "dask" else "ray")
     with on_backend(request.param, 2):
         yield request.param
 
@@ -103,7 +103,7 @@ def test_work_after_a_death_is_done_again(
     with caplog.at_level(logging.WARNING, "beacon.workers"):
         assert results(each(doing(dies_once), ITEMS)) == [item + 1 for item in ITEMS]
     assert os.path.exists(died)
-    if two_workers == "loky":  # Dask looks after it
+    if two_workers == "loky":  # the others look after it
         assert "a worker died (TerminatedWorkerError)" in caplog.text
 
 
@@ -114,7 +114,7 @@ def test_what_kills_every_worker_is_an_error(two_workers: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return item
 
-    guilty = "5 to 5" if two_workers == "loky" else r"\d+ to \d+"  # Dask tries several at a time
+    guilty = "5 to 5" if two_workers == "loky" else r"\d+ to \d+"  # others try several at a time
     with pytest.raises(
         BeaconError, match=rf"workers died 3 times or more at the same work, items {guilty} of 12"
     ):

@@ -55,7 +55,7 @@ def chosen_crew(parcel: bytes, jobs: int | None) -> Crew:
     if kind == "DaskDistributedBackend":
         return DaskCrew(backend.client, parcel)
     if kind == "RayBackend":
-        return RayCrew(parcel)
+        return RayCrew(num_threads(jobs), parcel)
     if kind in {"LokyBackend", "MultiprocessingBackend"}:
         return LokyCrew(num_threads(jobs), parcel)
     raise UsageError(f"expected one of joblib's backends threading, loky, dask and ray; found {kind}")
@@ -136,13 +136,16 @@ class DaskCrew:
 
 
 class RayCrew:
-    """The workers of Ray, which keeps the work where they find it, once per machine."""
+    """The workers of Ray, which keeps the work where they find it, once per machine.
 
-    def __init__(self, parcel: bytes) -> None:
+    Where no cluster was joined and RAY_ADDRESS names none, some are started here.
+    """
+
+    def __init__(self, number: int, parcel: bytes) -> None:
         import ray  # noqa: PLC0415
 
         if not ray.is_initialized():
-            ray.init(log_to_driver=False)
+            ray.init(num_cpus=None if os.environ.get("RAY_ADDRESS") else number, log_to_driver=False)
         self.deaths: tuple[type[BaseException], ...] = (ray.exceptions.RayError,)
         self.last_deaths: tuple[type[BaseException], ...] = self.deaths  # Ray has tried it on others
         self._ray, self._key, self._parcel = ray, uuid4().hex, ray.put(parcel)
