@@ -31,25 +31,13 @@ def by_tables(model: GraphicalModel, monkeypatch: pytest.MonkeyPatch) -> FlatMod
     return flat
 
 
-def shared(monkeypatch: pytest.MonkeyPatch) -> GraphicalModel:
-    """A ring of variables with one table for all neighbours."""
-    monkeypatch.setattr(factors_module, "LEAST_SHARED", 1)
-    table = np.random.default_rng(1).normal(size=(15, 15))
-    model = GraphicalModel.from_tables([15] * 9, [((i, (i + 1) % 9), table) for i in range(9)])
-    assert model.factors.is_shared
-    return model
-
-
-@pytest.mark.parametrize("is_shared", [False, True])
 @pytest.mark.parametrize(
     "strategy",
     [Greedy(), GlsPlus(), GlsPlus(restart_idle=5), GlsPlus(smoothing=0.9, smoothing_interval=3)],
     ids=["greedy", "gls+", "restarts", "smoothing"],
 )
-def test_searches_make_the_same_steps(
-    strategy: Strategy, is_shared: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = shared(monkeypatch) if is_shared else many_values(SIZES, 0.02)
+def test_searches_make_the_same_steps(strategy: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = many_values(SIZES, 0.02)
     with_rows, without = compile_model(model), by_tables(model, monkeypatch)
     assert rows.layout_of(with_rows).num_rows > 0
     evidence = as_fixed({1: 3}, model.num_variables)
@@ -91,6 +79,16 @@ def test_only_long_rows_of_pairs_are_kept() -> None:
     wide = GraphicalModel.from_tables([20] * 3, [((0, 1, 2), np.zeros(8000)), ((0, 1), np.zeros(400))])
     assert rows.layout_of(compile_model(wide)).num_rows == 0
     assert rows.layout_of(compile_model(GraphicalModel.from_tables([20], []))).num_rows == 0
+
+
+def test_tables_that_are_shared_are_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.random.default_rng(1).normal(size=(15, 15))
+    ring = GraphicalModel.from_tables([15] * 9, [((i, (i + 1) % 9), table) for i in range(9)])
+    assert rows.layout_of(flatten(ring.factors, None)).num_rows > 0
+    monkeypatch.setattr(factors_module, "LEAST_SHARED", 1)
+    ring = GraphicalModel.from_tables([15] * 9, [((i, (i + 1) % 9), table) for i in range(9)])
+    assert ring.factors.is_shared
+    assert rows.layout_of(compile_model(ring)).num_rows == 0
 
 
 def test_the_tops_of_rows_are_their_largest_entries() -> None:

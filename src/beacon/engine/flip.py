@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from beacon.engine.core import CoreState, best_gain, model_entry, rebuild
 from beacon.engine.incumbent import EPSILON, is_better, note_best, note_change, save_best
 from beacon.engine.max_tree import LOWEST, pick_top, set_leaf
-from beacon.engine.rows import VALUES_A_LINK, Rows, penalty_place, potential_by_row, shift_by_rows
+from beacon.engine.rows import VALUES_A_LINK, Rows, potential_by_row, shift_by_rows
 from beacon.jit import inlined
 from beacon.model.flat import FlatModel
 from beacon.rng import random_below
@@ -24,7 +24,7 @@ class Utilities(NamedTuple):
     tops: NDArray[np.float64]
     """[factors] what costs are counted from."""
     penalties: NDArray[np.float32]
-    """[entries of the search's table, or of all factors' tables where it keeps rows]"""
+    """[entries of the search's table, or of the model's where it keeps rows]"""
     tree: NDArray[np.float32]
     """Max tree over factors: the utility of each current entry."""
     levels: NDArray[np.int32]
@@ -54,7 +54,7 @@ def best_value(model: FlatModel, core: CoreState, variable: int) -> int:
 def utility(model: FlatModel, core: CoreState, utilities: Utilities, factor: int, entry: int) -> np.float32:
     """Cost of an entry over 1 + its penalty."""
     log_potential = model.log_table[model_entry(model, core, factor, entry)]
-    penalty = utilities.penalties[penalty_place(model, core.rows, factor, entry)]
+    penalty = utilities.penalties[entry]
     return _worth(utilities, factor, log_potential, penalty)
 
 
@@ -154,7 +154,7 @@ def _flip_rows(
         if utilities is not None:
             penalty = np.float32(0)
             if rows.places[row + value] > 0:
-                penalty = utilities.penalties[penalty_place(model, rows, factor, new)]
+                penalty = utilities.penalties[new]
             set_leaf(utilities.tree, utilities.levels, factor, _worth(utilities, factor, after, penalty))
         row += model.domain_sizes[variable]
     core.counters[0]["work"] += work

@@ -59,10 +59,13 @@ def new_rows(model: FlatModel) -> Rows | None:
 
 @once_per_model
 def layout_of(model: FlatModel) -> Layout:
-    """The rows of a model whose rows are long; none for other models, and where factors are wide."""
+    """The rows of a model whose rows are long.
+
+    None for other models, where factors are wide, and where they share tables: these are at hand.
+    """
     paired = model.pairs[model.pairs[:, 2] >= 0, 2]
-    is_narrow = not len(model.wides) and 2 * model.num_entries < 2**31
-    if not is_narrow or not len(paired) or model.domain_sizes[paired].mean() <= LEAST_ROW:
+    is_plain = not (len(model.wides) or model.is_shared) and 2 * model.num_entries < 2**31
+    if not is_plain or not len(paired) or model.domain_sizes[paired].mean() <= LEAST_ROW:
         return Layout(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32))
     order = np.argsort(model.pairs[:, 0], kind="stable").astype(np.int32)
     is_pair = np.diff(model.pairs[order, 0]) == 0
@@ -229,14 +232,6 @@ def sum_rows(model: FlatModel, core: CoreState, rows: Rows) -> None:
             _add_row(model, core, rows, variable, link)
 
 
-@inlined
-def penalty_place(model: FlatModel, rows: Rows | None, factor: int, entry: int) -> int:
-    """Where an entry's penalty is: factors that share a table have penalties of their own."""
-    if rows is None:
-        return entry
-    return entry - model.bases[factor] + model.table_starts[factor]  # type: ignore[no-any-return]
-
-
 @called
 def lower_entry(model: FlatModel, core: CoreState, rows: Rows, factor: int, by: float) -> None:
     """Lower a factor's current entry in both of its rows. Cost: two rows, and its variables' links."""
@@ -287,11 +282,10 @@ def _fade_row(
     factor, other = model.pairs[link, 0], model.pairs[link, 2]
     shift, mirror = value * model.pairs[link, 1], rows.mirrors[link]
     for k in range(_row_length(model, link)):
-        offset = shift + k * model.pairs[link, 3]
-        place = model.table_starts[factor] + offset
-        if penalties[place] > 0:
-            penalties[place] *= rate
-            potential = model.log_table[model.bases[factor] + offset] - weight * float(penalties[place])
+        entry = model.bases[factor] + shift + k * model.pairs[link, 3]
+        if penalties[entry] > 0:
+            penalties[entry] *= rate
+            potential = model.log_table[entry] - weight * float(penalties[entry])
             core.table[rows.places[row] - 1 + k] = potential
             if other >= 0:
                 core.table[rows.places[first_row(model, rows, other, mirror) + k] - 1 + value] = potential

@@ -29,7 +29,7 @@ from beacon.engine.incumbent import (
     restart,
 )
 from beacon.engine.max_tree import LOWEST, build_tree, collect_top, level_starts, set_leaf, tree_top
-from beacon.engine.rows import Rows, fade_rows, forget_rows, lower_entry, penalty_place
+from beacon.engine.rows import Rows, fade_rows, forget_rows, lower_entry
 from beacon.errors import check_at_least, check_count, check_number, check_positive
 from beacon.jit import called, inlined, kernel
 from beacon.model.factors import of_tables
@@ -156,7 +156,7 @@ def _penalise_entry(model: FlatModel, core: CoreState, own: GlsState, factor: in
     weight = own.weight[0]
     _lower(model, core, core.rows, factor, weight)
     entry = core.entries[factor]
-    own.utilities.penalties[penalty_place(model, core.rows, factor, entry)] += np.float32(1)
+    own.utilities.penalties[entry] += np.float32(1)
     set_leaf(
         own.utilities.tree, own.utilities.levels, factor, utility(model, core, own.utilities, factor, entry)
     )
