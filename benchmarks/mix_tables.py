@@ -24,7 +24,8 @@ RESULTS = ROOT / "results" / "mix.csv"
 MARKS = ("0.03", "0.1", "1.0", "10.0")
 NAMES = dict(zip(MIXES, ("now", "before"), strict=True)) | {name: name for name in OTHERS}
 """Columns of the results file, by method."""
-LEVEL = 1e-6  # percent: scores that are closer are equal, but for rounding
+NO_ANSWER = "-inf"  # empty cells: not asked
+LEVEL = 1e-4  # percent: scores that are closer are equal, for the yardsticks print few digits
 
 
 def keep(source: Path) -> None:
@@ -32,8 +33,8 @@ def keep(source: Path) -> None:
     scores: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows_of(source):
         found = scores.setdefault((row["network"], row["query"], row["mark"]), {})
-        if row["score"] and (row["mark"] == row["limit"] or row["method"] not in found):
-            found[row["method"]] = f"{float(row['score']):.10g}"
+        if row["mark"] == row["limit"] or row["method"] not in found:
+            found[row["method"]] = f"{float(row['score'] or NO_ANSWER):.10g}"
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["network", "query", "mark", *NAMES.values()])
@@ -91,9 +92,9 @@ def gaps(rows: list[dict[str, str]], network: str, mark: str) -> dict[str, NDArr
     found = {}
     for name in columns:
         if any(row[name] for row in of_network):
-            scores = [float(row[name]) if row[name] else -np.inf for row in asked]
+            scores = np.array([float(row[name] or NO_ANSWER) for row in asked])
             tops = np.array([best[row["query"]] for row in asked])
-            found[name] = 100 * (tops - np.array(scores)) / np.maximum(np.abs(tops), 1e-9)
+            found[name] = 100 * (tops - scores) / np.maximum(np.abs(tops), 1e-9)
     return found
 
 
@@ -109,9 +110,11 @@ def methods_table(rows: list[dict[str, str]], mark: str) -> str:
 
 
 def _cell(gap: NDArray[np.float64]) -> str:
+    if not gap.size:
+        return ""
     if not np.isfinite(gap).all():
         return f"none on {int(np.isinf(gap).sum())}"
-    return f"{gap.mean():.3g} ({int((gap < LEVEL).sum())})"
+    return f"{gap.mean():.4f} ({int((gap < LEVEL).sum())})"
 
 
 def page() -> str:

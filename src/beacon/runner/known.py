@@ -113,7 +113,7 @@ def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, 
     """Reduce a query and solve the parts that are cheap.
 
     Where some are not and there are zeros, values that are impossible are looked for first: a query without
-    them is often far cheaper to solve.
+    them is often far cheaper to solve. If it is not, bounds do better with all values.
     """
     given = as_fixed(evidence, model.num_variables)
     reduced = reduce_query(model, given)
@@ -123,8 +123,10 @@ def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, 
 
         impossible = impossible_moves(reduced, seed, effort.caps.order_work)
         if impossible.any():
-            reduced = reduce_query(model, given, impossible)
-            prospect, is_cheap = _prospect(reduced, effort, seed)
+            fewer = reduce_query(model, given, impossible)
+            its_prospect, its_cheap = _prospect(fewer, effort, seed)
+            if its_cheap.all():
+                reduced, prospect, is_cheap = fewer, its_prospect, its_cheap
     return Known(given, solve_parts(reduced, prospect, is_cheap, seed))
 
 
