@@ -17,6 +17,7 @@ from beacon.errors import BeaconError
 from beacon.formats import read_model, read_solution, write_model
 from beacon.model.families import FAMILIES
 from beacon.peers.brute_force import BruteForce
+from beacon.runner.stop import MaxRuntime
 from tests.cli.helpers import run, start_process
 
 AS_IT_IS = ending.seconds_since_start
@@ -162,6 +163,23 @@ def test_a_signal_before_the_search_leaves_a_simple_answer(
     assert outcome.code == 0
     assert "stopped by: interrupted" in outcome.out
     assert Path("sprinkler.bif.MPE").exists()
+
+
+def test_kernels_are_loaded_before_the_time_that_is_left_is_counted(
+    sprinkler: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    names = ("warm_up_exact", "warm_up_long_way", "warm_up_search")
+    for name in names:
+        monkeypatch.setattr(f"beacon.cli.competition.{name}", lambda *_, name=name: heard.append(name))
+
+    def count(seconds: float) -> MaxRuntime:
+        heard.append("counted")
+        return MaxRuntime(seconds)
+
+    monkeypatch.setattr("beacon.cli.competition.MaxRuntime", count)
+    assert run("uai", sprinkler, "-", "nothing", "MPE", "--time", 1).code == 0
+    assert heard == [*names, "counted"]
 
 
 def test_kernels_that_take_too_long_leave_a_simple_answer_in_time(

@@ -14,7 +14,6 @@ from beacon.formats import read_model
 from beacon.model import width
 from beacon.model.families import ising_grid
 from beacon.model.min_fill import eliminate_by_min_fill, new_room
-from beacon.model.width import min_fill_width
 from tests.small_strategies import small_models
 
 Graph = list[set[int]]
@@ -30,6 +29,15 @@ def graph_of(num_variables: int, edges: list[tuple[int, int]]) -> Graph:
 
 def grid_graph(rows: int, columns: int) -> Graph:
     return ising_grid(rows, columns).primal_graph()
+
+
+def as_arrays(graph: Graph) -> width.Graph:
+    starts = np.cumsum([0, *map(len, graph)], dtype=np.int64)
+    return width.Graph(starts, np.fromiter(itertools.chain.from_iterable(graph), np.int64))
+
+
+def min_fill_width(graph: Graph) -> int:
+    return width.min_fill_bound(as_arrays(graph)).width
 
 
 def treewidth(graph: Graph) -> int:
@@ -170,13 +178,13 @@ class TestLargeGraphs:
     @settings(max_examples=40, deadline=None)
     @given(graphs(), st.integers(0, 60))
     def test_the_bound_holds_wherever_min_degree_stops(self, graph, budget):
-        shrunk_width, rest = width._shrink_by_min_degree(width.graph_of_sets(graph), 2, budget)
+        shrunk_width, rest = width._shrink_by_min_degree(as_arrays(graph), 2, budget)
         assert max(shrunk_width, len(rest.starts) - 2) >= treewidth(graph)
 
     @settings(max_examples=40, deadline=None)
     @given(graphs(), st.integers(1, 8))
     def test_min_degree_takes_the_first_of_the_lowest_degree(self, graph, target):
-        shrunk_width, rest = width._shrink_by_min_degree(width.graph_of_sets(graph), target, 10**6)
+        shrunk_width, rest = width._shrink_by_min_degree(as_arrays(graph), target, 10**6)
         assert (shrunk_width, sets_of(rest)) == naive_min_degree(graph, target)
 
     def test_without_budget_all_that_remains_is_one_clique(self, monkeypatch):

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ import joblib
 import pytest
 
 from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError, UsageError
-from beacon.runner.crews import MOST_PARCELS, forget, keep, on_backend, opened
+from beacon.runner.crews import MOST_PARCELS, LokyCrew, forget, keep, on_backend, opened
 from beacon.runner.pool import Cancelled, has_workers, num_threads
-from beacon.runner.workers import Workers, each, spread
+from beacon.runner.workers import MAX_REFUSED, Workers, each, spread
 
 ITEMS = list(range(12))
 
@@ -119,6 +120,20 @@ def test_what_kills_every_worker_is_an_error(two_workers: str) -> None:
         BeaconError, match=rf"workers died 3 times or more at the same work, items {guilty} of 12"
     ):
         list(each(doing(dies), ITEMS))
+
+
+def test_workers_that_take_no_work_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dead(LokyCrew):
+        tries = 0
+
+        def submit(self, items: Sequence[Any]) -> Any:
+            type(self).tries += 1
+            raise BrokenExecutor
+
+    monkeypatch.setattr("beacon.runner.workers.chosen_crew", lambda parcel, jobs: Dead(1, parcel))
+    with pytest.raises(BeaconError, match=r"workers die before they can be given work \(BrokenExecutor\)"):
+        list(spread(doing(lambda item: item), ITEMS))
+    assert Dead.tries == MAX_REFUSED
 
 
 def test_no_items_need_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:

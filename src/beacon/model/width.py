@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -65,17 +64,6 @@ def primal_graph(factors: Factors) -> list[set[int]]:
     for i, others in enumerate(neighbours):
         others.discard(i)
     return neighbours
-
-
-def min_fill_width(neighbours: list[set[int]]) -> int:
-    """The width alone, of a graph whose neighbours are sets."""
-    return min_fill_bound(graph_of_sets(neighbours)).width
-
-
-def graph_of_sets(neighbours: list[set[int]]) -> Graph:
-    """The same graph as arrays."""
-    starts = np.cumsum([0, *map(len, neighbours)], dtype=np.int64)
-    return Graph(starts, np.fromiter(chain.from_iterable(neighbours), np.int64))
 
 
 def min_fill_bound(graph: Graph) -> WidthBound:

@@ -44,7 +44,7 @@ class GuidedBatch:
         strategy = make_strategy(strategy)
         warm_up_scoring()
         evidences = resolve_queries(model, queries)
-        empty = SearchBatch(model, [], strategy, log_zero=options.get("log_zero"))  # compiles them
+        empty = SearchBatch(model, [], strategy, log_zero=options.get("log_zero"))  # compiles model, kernels
         if use.guidance.is_heeded:
             warm_up_guided(strategy.name, empty.flat)
         began = perf_counter()

@@ -116,11 +116,14 @@ class _Errand(Generic[I, T]):
             numbers = self._next_numbers()
             try:
                 future = self._crew.submit([self._items[k] for k in numbers])
-            except self._crew.deaths:
+            except self._crew.deaths as death:
                 self._waiting.extendleft(reversed(numbers))
                 self._num_refused += 1
                 if self._num_refused == MAX_REFUSED:
-                    raise
+                    raise BeaconError(
+                        f"workers die before they can be given work ({type(death).__name__}); "
+                        "if they run out of memory, use fewer of them"
+                    ) from None
                 return
             self._running[future] = numbers
 
