@@ -56,7 +56,7 @@ class Candidates(NamedTuple):
 
 
 class Lockstep:
-    """One search per use and query, uses outermost; all of one strategy, none of them propagating."""
+    """One search per use and query, uses outermost; all of one strategy."""
 
     def __init__(
         self,
@@ -66,11 +66,12 @@ class Lockstep:
         starts: Sequence[NDArray[np.int64]],
         uses: Sequence[GuideUse],
         seed: int,
+        propagate: bool = False,
     ) -> None:
         self.flat, strategy = flat, strategy.fitted(flat)
 
         def begun(query: int) -> Search:
-            fixed = fixed_values(flat, evidences[query], None, False)
+            fixed = fixed_values(flat, evidences[query], None, propagate)
             return Search(flat, fixed, strategy, starts[query], seed)
 
         with ThreadPoolExecutor(THREADS) as pool:
@@ -153,15 +154,20 @@ def run_together(
     """Run to the last mark; [searches, marks] best scores and zero factors of each group."""
     found: list[list[tuple[NDArray[np.float64], NDArray[np.int64]]]] = [[] for _ in groups]
     for number in range(1, marks[-1] + 1):
-        _score_all(groups, score)
-        for group in groups:
-            group.step(number)
+        advance_all(groups, score, number)
         if after_step is not None:
             after_step(number)
         if number in marks:
             for own, group in zip(found, groups, strict=True):
                 own.append(group.best)
     return [(np.stack([s for s, _ in own], 1), np.stack([z for _, z in own], 1)) for own in found]
+
+
+def advance_all(groups: Sequence[Lockstep], score: Scorer, number: int) -> None:
+    """Score what is to be scored, and let every search make step ``number``."""
+    _score_all(groups, score)
+    for group in groups:
+        group.step(number)
 
 
 def _score_all(groups: Sequence[Lockstep], score: Scorer) -> None:

@@ -26,21 +26,11 @@ from time import monotonic, perf_counter, sleep
 from typing import Any
 
 import numpy as np
-from reproduce_stages import (
-    BUDGETS,
-    KINDS,
-    STRATEGIES,
-    Job,
-    Shop,
-    prepare,
-    suite,
-    test,
-    time_single,
-    train,
-    tune,
-)
+from reproduce_clock import race, time_single
+from reproduce_stages import BUDGETS, KINDS, STRATEGIES, Job, Shop, prepare, suite, test, train
+from reproduce_tune import tune
 
-STAGE_SECONDS = {"train": 20.0, "tune": 60.0, "test": 60.0}  # a stage begins only if there is so much time
+STAGE_SECONDS = {"train": 200.0, "tune": 150.0, "test": 60.0}  # a stage begins only if there is so much time
 
 
 def warm_up() -> None:
@@ -137,11 +127,13 @@ def main() -> None:
     parser.add_argument("--preset", default="paper")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--steps", type=int, default=BUDGETS[-1])
-    parser.add_argument("--tune-queries", type=int, default=32, help="validation queries to choose λ on")
+    parser.add_argument("--tune-queries", type=int, default=100, help="validation queries to choose λ on")
     parser.add_argument("--prepare-cores", type=int, default=max(1, (os.cpu_count() or 1) - 4))
     parser.add_argument("--commit", help="what made the results")
     parser.add_argument("--stage", choices=["warm", "prepare"], help=argparse.SUPPRESS)
     parser.add_argument("--single", action="store_true", help="time the steps of one query alone")
+    parser.add_argument("--race", type=Path, help="queries of arms_table.py, to be searched by the clock")
+    parser.add_argument("--race-queries", type=int, default=5, help="of each network")
     args = parser.parse_args()
     jobs = args.jobs or [Job(n, k, seed) for k in args.kinds for seed in args.seeds for n in args.networks]
     if args.list:
@@ -158,6 +150,8 @@ def main() -> None:
         return None
     if args.single:
         return time_single(jobs, args)
+    if args.race:
+        return race(jobs, args)
     return drive(jobs, args)
 
 

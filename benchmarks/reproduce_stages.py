@@ -19,18 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.evaluation.metrics import improvements
 from beacon.evaluation.problem import load_suite
 from beacon.evaluation.session import queries_of
 from beacon.strategies.strategy import Strategy
 
 SUITE = Path(__file__).with_name("paper.toml")
 BUDGETS = (500, 1000, 1500, 2000, 2500, 3000, 3500, 4000)
-WEIGHTS = (0.2, 0.5, 0.7, 1.0)
 STRATEGIES = ("greedy", "gls+")
 TEACHER_SECONDS = 300.0  # the paper's, at the paper's time per step
 KINDS = {"own": None, "shared": 1}
-TUNE_BUDGETS = (500, 1000, 2000)
 
 
 @dataclass(frozen=True)
@@ -216,17 +213,23 @@ def unguided(
     return np.array(scores), np.array(zeros), float(np.mean(seconds))
 
 
+def without_planning() -> None:
+    """Do without cuDNN's attention: it plans anew for every shape, and shapes vary with the step."""
+    import torch  # noqa: PLC0415
+
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
 def guided(
-    shop: Shop, uses: dict[str, list[Any]], split: str, count: int | None, marks: Sequence[int]
+    shop: Shop, uses: dict[str, list[Any]], split: str, chosen: slice, marks: Sequence[int]
 ) -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.int64]], dict[str, Any]]:
     """[uses, queries, marks] best scores and zero factors of every strategy, every step scored."""
-    import torch  # noqa: PLC0415
     from lockstep import Lockstep, run_together  # noqa: PLC0415
 
     from beacon.guide.device import autocast  # noqa: PLC0415
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
 
-    evidences, starts, references = (rows[:count] for rows in shop.split(split))
+    evidences, starts, references = (rows[chosen] for rows in shop.split(split))
     groups = [
         Lockstep(shop.flat, make_strategy(strategy), evidences, starts, uses[strategy], shop.job.seed)
         for strategy in uses
@@ -240,9 +243,7 @@ def guided(
         for drift, group in zip(drifts, groups, strict=True):
             drift.note(group.assignments, step)
 
-    torch.backends.cuda.enable_cudnn_sdp(
-        False
-    )  # it plans anew for every shape, and shapes vary with the step
+    without_planning()
     began = perf_counter()
     with autocast(shop.guide.device):  # once, so that weights are cast once
         found = run_together(groups, shop.guide.score_moves, marks, watch if split == "test" else None)
@@ -260,43 +261,6 @@ def guided(
     return scores, zeros, facts
 
 
-def tune(shop: Shop) -> None:
-    """λ and the candidates of each strategy: the largest mean improvement on validation queries."""
-    from beacon.guided.guidance import GuideUse  # noqa: PLC0415
-
-    count, marks = shop.args.tune_queries, [m for m in TUNE_BUDGETS if m <= shop.args.steps]
-    uses = [
-        GuideUse(start="random", weight=weight, candidates=candidates, refresh=1)
-        for candidates in ("improving", "all")
-        for weight in WEIGHTS
-    ]
-    scores, zeros, facts = guided(shop, dict.fromkeys(STRATEGIES, uses), "validation", count, marks)
-    evidences, starts, _ = (rows[:count] for rows in shop.split("validation"))
-    chosen, table = {}, []
-    for strategy in STRATEGIES:
-        base, base_zeros, _ = unguided(shop, strategy, evidences, starts, marks)
-        table.append(_tune_row(strategy, None, base, base_zeros, None))
-        gains = [np.mean(improvements(own, base), axis=0) for own in scores[strategy]]
-        for use, own, left, gain in zip(uses, scores[strategy], zeros[strategy], gains, strict=True):
-            table.append(_tune_row(strategy, use, own, left, gain))
-        chosen[strategy] = uses[int(np.argmax([gain.mean() for gain in gains]))].to_dict()
-    shop.note(
-        "tune", {"chosen": chosen, "budgets": marks, "queries": len(evidences), "table": table, **facts}
-    )
-
-
-def _tune_row(strategy: str, use: Any, scores: Any, zeros: Any, gain: Any) -> dict[str, Any]:
-    return {
-        "strategy": strategy,
-        "weight": use.weight if use else 0.0,
-        "candidates": use.candidates if use else None,
-        "mean": scores.mean(axis=0).tolist(),
-        "std": scores.std(axis=0).tolist(),
-        "with_zeros": (zeros > 0).sum(axis=0).tolist(),
-        "improvement": None if gain is None else gain.tolist(),
-    }
-
-
 def test(shop: Shop) -> None:
     """All four methods on the test queries; then the two files of the results."""
     import pyarrow as pa  # noqa: PLC0415
@@ -306,7 +270,7 @@ def test(shop: Shop) -> None:
 
     marks = [budget for budget in BUDGETS if budget <= shop.args.steps]
     uses = {s: [GuideUse.from_dict(use)] for s, use in shop.facts("tune")["chosen"].items()}
-    scores, zeros, facts = guided(shop, uses, "test", None, marks)
+    scores, zeros, facts = guided(shop, uses, "test", slice(None), marks)
     evidences, starts, _ = shop.split("test")
     rows, step_seconds = [], {}
     for strategy in STRATEGIES:
@@ -330,23 +294,6 @@ def test(shop: Shop) -> None:
         "test": {**facts, "unguided_seconds_per_step": step_seconds},
     }
     (args.results / f"{shop.job.name}.json").write_text(json.dumps(run, indent=1) + "\n")
-
-
-def time_single(jobs: Sequence[Job], args: argparse.Namespace) -> None:
-    """Seconds of a guided step of one query alone, of every tuned job: RESULTS/single_steps.json."""
-    from beacon.guided.use import GuideUse  # noqa: PLC0415
-
-    seconds: dict[str, dict[str, float]] = {}
-    for job in jobs:
-        if not (args.run / job.name / "tune.json").exists():
-            continue
-        shop, seconds[job.name] = Shop(job, args), {}
-        for strategy, use in shop.facts("tune")["chosen"].items():
-            uses = {strategy: [GuideUse.from_dict(use)]}
-            guided(shop, uses, "validation", 1, (20,))  # loads what is loaded once
-            facts = guided(shop, uses, "validation", 1, (150,))[2]
-            seconds[job.name][strategy] = facts["seconds_per_step"]
-        (args.results / "single_steps.json").write_text(json.dumps(seconds, indent=1) + "\n")
 
 
 def _rows(method: str, scores: Any, zeros: Any, marks: Sequence[int]) -> list[tuple[Any, ...]]:
