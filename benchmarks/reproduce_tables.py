@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
+from clock_tables import clock_table
 from numpy.typing import NDArray
-from pages import ROOT, markdown, updated
+from pages import ROOT, markdown, rows_of, updated
 
 from beacon.evaluation.metrics import bootstrap_interval, improvements, win_percentage
 from beacon.evaluation.problem import load_suite
@@ -294,6 +295,7 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
         "chains": lambda: chains_table(found),
         "seeds": lambda: seeds_table(jobs),
         "published gls+": lambda: published_gls_table(found, results / "published_gls.parquet"),
+        "clock": lambda: clock_table(rows_of(results / "clock.csv"), suite()),
     }
     for strategy in STRATEGIES:
         made[f"improvement {strategy}"] = lambda s=strategy: improvement_table(found, s)  # type: ignore[misc]
