@@ -16,12 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
 from clock_tables import clock_table
 from numpy.typing import NDArray
+from optima import table as optima_table
 from pages import ROOT, markdown, rows_of, updated
 
 from beacon.evaluation.metrics import bootstrap_interval, improvements, win_percentage
@@ -250,26 +251,47 @@ def training_table(found: Sequence[Result]) -> str:
     return markdown(["network", "queries", *header], rows)
 
 
+class Drift(NamedTuple):
+    """How the searches of a guided strategy moved towards the reference."""
+
+    alpha: float
+    """The share of moves that came closer to it."""
+    start: float
+    """Mean distance of the starts."""
+    bound: float
+    """The theorem's bound on the expected hitting time; infinite where α is not above ½."""
+    waited: float
+    """Mean step at which the reference was reached; where it was not, all steps count: a lower bound."""
+    hits: NDArray[np.int64]
+    """When it was reached, of the searches that did."""
+
+    @classmethod
+    def of(cls, result: Result, strategy: str) -> Drift:
+        found = {fact: np.array(values) for fact, values in result.run["test"]["drift"][strategy].items()}
+        alpha, start = found["closer"].sum() / found["moves"].sum(), found["start_distance"].mean()
+        bound = start / (2 * alpha - 1) if alpha > 0.5 else np.inf
+        reached = found["hitting_step"] >= 0
+        waited = np.where(reached, found["hitting_step"], int(result.run["settings"]["steps"])).mean()
+        return cls(alpha, start, bound, waited, found["hitting_step"][reached])
+
+
 def steps_table(found: Sequence[Result], single: Mapping[str, Mapping[str, float]]) -> str:
-    """λ, time per step, α, and how often the reference was reached."""
+    """λ, time per step, α, and how often and how late the reference was reached."""
     rows = []
     for result in found:
         for strategy, name in STRATEGIES.items():
             use, test = result.run["tune"]["chosen"][strategy], result.run["test"]
-            drift = {fact: np.array(values) for fact, values in test["drift"][strategy].items()}
-            alpha, start = drift["closer"].sum() / drift["moves"].sum(), drift["start_distance"].mean()
-            bound = f"{start / (2 * alpha - 1):.0f}" if alpha > 0.5 else "–"
-            hits = drift["hitting_step"][drift["hitting_step"] >= 0]
-            reached = f"{len(hits)} of {len(drift['moves'])}"
-            reached += f", median {np.median(hits):.0f}" if len(hits) else ""
+            drift = Drift.of(result, strategy)
+            bound = f"{drift.bound:.0f}" if np.isfinite(drift.bound) else "–"
+            reached = f"{len(drift.hits)} of {len(test['drift'][strategy]['moves'])}"
+            reached += f", median {np.median(drift.hits):.0f}" if len(drift.hits) else ""
             own = f"{1e6 * test['unguided_seconds_per_step'][strategy]:.1f} µs"
             guided = f"{1e6 * test['seconds_per_step']:.0f} µs"
             alone = single.get(result.job, {}).get(strategy)
             times = [own, guided, f"{1e3 * alone:.1f} ms" if alone else "–"]
             chosen = f"{use['weight']:g}, {use['candidates']}"
-            rows.append(
-                [*result.own_cells, name, chosen, *times, f"{alpha:.3f}", f"{start:.0f}", bound, reached]
-            )
+            theorem = [f"{drift.alpha:.3f}", f"{drift.start:.0f}", bound, f"{drift.waited:.0f}", reached]
+            rows.append([*result.own_cells, name, chosen, *times, *theorem])
     header = [
         "baseline",
         "λ, candidates",
@@ -279,9 +301,23 @@ def steps_table(found: Sequence[Result], single: Mapping[str, Mapping[str, float
         "α",
         "h₀",
         "h₀/(2α−1)",
+        "mean steps to x̂, at least",
         "x̂ reached",
     ]
     return markdown(["network", "queries", *header], rows)
+
+
+def theorem_table(found: Sequence[Result]) -> str:
+    """On how many runs the searches needed longer than the theorem's bound."""
+    rows = []
+    for strategy, name in STRATEGIES.items():
+        drifts = [Drift.of(result, strategy) for result in found]
+        bounded = [drift for drift in drifts if np.isfinite(drift.bound)]
+        longer = sum(drift.waited > drift.bound for drift in bounded)
+        rows.append([f"BEACON-{name}", str(len(drifts)), str(len(bounded)), str(longer)])
+    return markdown(
+        ["method", "networks and kinds of queries", "α above ½", "of these, bound exceeded"], rows
+    )
 
 
 def tables(results: Path) -> dict[str, Callable[[], str]]:
@@ -291,10 +327,12 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
     made: dict[str, Callable[[], str]] = {
         "training": lambda: training_table(found),
         "steps": lambda: steps_table(found, json.loads((results / "single_steps.json").read_text())),
+        "theorem": lambda: theorem_table(found),
         "counts": lambda: counts_table(found),
         "chains": lambda: chains_table(found),
         "seeds": lambda: seeds_table(jobs),
         "published gls+": lambda: published_gls_table(found, results / "published_gls.parquet"),
+        "optima": optima_table,
         "clock": lambda: clock_table(rows_of(results / "clock.csv"), suite()),
     }
     for strategy in STRATEGIES:
