@@ -2,7 +2,7 @@
 
     python benchmarks/clock_tables.py ROWS.csv RACE.csv
 
-ROWS.csv was written by ``arms_table.py run --peers``, RACE.csv by ``reproduce.py --race``. The table is
+ROWS.csv was written by ``clock.py``, RACE.csv by ``reproduce.py --race``. The table is
 one of those of ``reproduce_tables.py``.
 """
 

@@ -71,7 +71,8 @@ def follow_ours(
     result = solve(model, dict(evidence), strategy=strategy, stop=stop, seed=seed, start=start)
     trace, floor = result.trace, compile_model(model).log_zero
     scores = trace.scores + trace.zero_factors * (DEFAULT_LOG_ZERO - floor)
-    return Curve(list(zip(trace.seconds.tolist(), scores.tolist(), strict=True)), seconds, optimum)
+    points = list(zip(trace.seconds.tolist(), scores.tolist(), strict=True))
+    return Curve(points, seconds, optimum, result.is_optimal)
 
 
 def follow_judge(model: GraphicalModel, evidence: Mapping[int, int], seconds: float) -> Curve:

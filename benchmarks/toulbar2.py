@@ -1,4 +1,6 @@
-"""toulbar2 as a judge, in a child process: ``python toulbar2.py PROBLEM.npz SECONDS`` ends with a JSON line.
+"""toulbar2 as a judge, in a child process.
+
+``python toulbar2.py PROBLEM.npz SECONDS tree|vns`` ends with a JSON line.
 
 The tables go in through its Python interface as costs relative to each table's best entry. Through UAI
 files some pedigree queries came back "proved" with a worse score than ours, or with a zero factor.
@@ -23,6 +25,7 @@ from beacon.model.flat import DEFAULT_LOG_ZERO
 from beacon.model.graphical_model import GraphicalModel
 
 DECIMALS = 6
+LDS = -4  # its neighbourhood search begins at the first assignment that its tree search finds
 _SOLUTION = re.compile(r"New solution: (-?[\d.]+) .*, ([\d.e-]+) seconds")
 
 
@@ -35,13 +38,13 @@ def solve_with_toulbar2(
 
 
 def follow_toulbar2(
-    model: GraphicalModel, evidence: Mapping[int, int], seconds: int
+    model: GraphicalModel, evidence: Mapping[int, int], seconds: int, *, vns: bool = False
 ) -> tuple[list[tuple[float, float]], bool]:
     """Floored score over time as (seconds, score), and whether the last one is proved optimal.
 
     Its own clock: preprocessing is inside, handing over the tables is not.
     """
-    assignment, costs, proved = _solve(model, evidence, seconds)
+    assignment, costs, proved = _solve(model, evidence, seconds, vns)
     if assignment is None:
         return [], False
     score = model.floored_log_score(assignment, DEFAULT_LOG_ZERO)
@@ -49,7 +52,7 @@ def follow_toulbar2(
 
 
 def _solve(
-    model: GraphicalModel, evidence: Mapping[int, int], seconds: int
+    model: GraphicalModel, evidence: Mapping[int, int], seconds: int, vns: bool = False
 ) -> tuple[NDArray[np.int64] | None, list[tuple[float, float]], bool]:
     single = {i: 0 for i in range(model.num_variables) if model.domain_sizes[i] == 1}
     fixed = {**single, **evidence}
@@ -57,7 +60,7 @@ def _solve(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "problem.npz"
         _save(conditioned, path)
-        command = [sys.executable, __file__, str(path), str(seconds)]
+        command = [sys.executable, __file__, str(path), str(seconds), "vns" if vns else "tree"]
         try:
             run = subprocess.run(
                 command, capture_output=True, text=True, timeout=10 * seconds + 60, check=False
@@ -87,7 +90,7 @@ def _save(model: GraphicalModel, path: Path) -> None:
     )
 
 
-def _child(path: str, seconds: int) -> None:
+def _child(path: str, seconds: int, method: str) -> None:
     import pytoulbar2  # noqa: PLC0415
 
     arrays = np.load(path)
@@ -100,7 +103,7 @@ def _child(path: str, seconds: int) -> None:
         functions.append((scope, costs))
         worst += costs.max(where=np.isfinite(costs), initial=0.0)
         place, entry = place + arity, entry + len(costs)
-    problem = pytoulbar2.CFN(worst, resolution=DECIMALS, verbose=0)
+    problem = pytoulbar2.CFN(worst, resolution=DECIMALS, verbose=0, vns=LDS if method == "vns" else None)
     for i, size in enumerate(sizes):
         problem.AddVariable(f"x{i}", range(size))
     for scope, costs in functions:
@@ -113,4 +116,4 @@ def _child(path: str, seconds: int) -> None:
 
 
 if __name__ == "__main__":
-    _child(sys.argv[1], int(sys.argv[2]))
+    _child(sys.argv[1], int(sys.argv[2]), sys.argv[3])

@@ -37,7 +37,13 @@ def test_gaps_are_to_greedy_on_queries_that_all_were_asked(
     assert {row["query"] for row in rows} == {"0"}
     published = {"gap_to_greedy_60s": {"gls+": [3.0, 1.0], "beacon-gls+": [4.0, 1.0]}}
     suite = {"wcsp_14": SimpleNamespace(short_name="DL-5", published=published)}
-    row = clock_table(rows, suite).splitlines()[-1]
-    assert row == (
-        "| DL-5 | 1 | – | +50.00 / +3.00 | +25.00 / +4.00 | +75.00 (1) | none on 1 | -50.00 | +75.00 (1) |"
-    )
+    cells = clock_table(rows, suite).splitlines()[-1].strip("| ").split(" | ")
+    assert cells[:2] == ["DL-5", "1"]
+    assert cells[3:] == [
+        "+50.00 / +3.00",
+        "+25.00 / +4.00",
+        "+75.00 (1)",
+        "none on 1",
+        "-50.00",
+        "+75.00 (1)",
+    ]
