@@ -7,9 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.graph import Graph, build_graph, copy_graph, list_neighbours, take_out
 from beacon.jit import inlined, kernel
-from beacon.reduce.tables import Tables
+from beacon.model.bit_graph import (
+    ONE,
+    ZERO,
+    Graph,
+    add_neighbour,
+    count_fill,
+    list_neighbours,
+    lowest_one,
+    take_out,
+)
+from beacon.reduce.tables import ALIVE, FACTOR, NEXT, VARIABLE, Tables
 from beacon.rng import random_below
 
 KEPT, LARGEST, SUMMED, PLACES, WIDTH = 0, 1, 2, 3, 4  # columns of ``costs``
@@ -38,6 +47,70 @@ class Room(NamedTuple):
     """[part's variables] the order being tried."""
     cost: NDArray[np.float64]
     """[NUM_COSTS] and its cost."""
+
+
+@inlined
+def _link(tables: Tables, graph: Graph, numbers: NDArray[np.int32], variable: int) -> None:
+    """Set the bits of a variable's neighbours."""
+    row = numbers[variable]
+    place = tables.first_places[variable]
+    while place >= 0:
+        factor = tables.places[place, FACTOR]
+        if tables.consumers[factor] == ALIVE:
+            for other_place in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):
+                other = numbers[tables.places[other_place, VARIABLE]]
+                if other != row:
+                    add_neighbour(graph, row, other)
+        place = tables.places[place, NEXT]
+
+
+@inlined
+def _build_graph(
+    tables: Tables,
+    graph: Graph,
+    members: NDArray[np.int32],
+    begin: int,
+    end: int,
+    numbers: NDArray[np.int32],
+    own_logs: NDArray[np.float64],
+) -> None:
+    """The graph of the part ``members[begin:end]``; ``own_logs`` gets the logs of the variables' sizes.
+
+    Cost: the scopes of its factors, and a row of bits for each neighbour of each variable.
+    """
+    count = end - begin
+    words = (count + 63) >> 6
+    for k in range(count):
+        numbers[members[begin + k]] = k
+        own_logs[k] = np.log(tables.sizes[members[begin + k]])
+    for k in range(count):
+        for word in range(words):
+            graph.bits[k, word] = ZERO
+        _link(tables, graph, numbers, members[begin + k])
+        degree = 0
+        log_size = own_logs[k]
+        for word in range(words):
+            rest = graph.bits[k, word]
+            while rest != ZERO:
+                log_size += own_logs[(word << 6) + lowest_one(rest)]
+                rest &= rest - ONE
+                degree += 1
+        graph.degrees[k] = degree
+        graph.log_sizes[k] = log_size
+    for k in range(count):
+        graph.fills[k] = count_fill(graph, k, words)
+
+
+@inlined
+def _copy_graph(source: Graph, target: Graph, count: int) -> None:
+    """Begin anew: copy what :func:`_build_graph` has made."""
+    words = (count + 63) >> 6
+    for k in range(count):
+        for word in range(words):
+            target.bits[k, word] = source.bits[k, word]
+        target.degrees[k] = source.degrees[k]
+        target.fills[k] = source.fills[k]
+        target.log_sizes[k] = source.log_sizes[k]
 
 
 @inlined
@@ -90,7 +163,7 @@ def _try_order(
 ) -> tuple[bool, float]:
     """One order, with its cost; False if it needs ``limit`` entries or more. And the work done."""
     words, work = (count + 63) >> 6, 0.0
-    copy_graph(room.fresh, room.graph, count)
+    _copy_graph(room.fresh, room.graph, count)
     for k in range(NUM_COSTS):
         room.cost[k] = 0.0
     for k in range(count):
@@ -103,7 +176,7 @@ def _try_order(
         degree = list_neighbours(room.graph, i, words, room.clique)
         if _count_table(tables, room, members, begin, i, degree) >= limit:
             return False, work
-        added = take_out(room.graph, room.own_logs, i, room.clique, degree, words)
+        added, _ = take_out(room.graph, room.own_logs, i, room.clique, degree, words)
         work += num_left + degree * degree + 4.0 * added * words
         if work > max_work:
             return False, work
@@ -137,7 +210,7 @@ def order_parts(
             costs[part, k] = np.inf
         if count > len(room.left):
             continue
-        build_graph(tables, room.fresh, members, begin, begin + count, room.numbers, room.own_logs)
+        _build_graph(tables, room.fresh, members, begin, begin + count, room.numbers, room.own_logs)
         spent, limit, failures = 0.0, NEAR * max_entries, 0
         for attempt in range(max_tries):
             if attempt > 0 and spent * 2.0 > costs[part, SUMMED]:

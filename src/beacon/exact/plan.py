@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.graph import new_graph
 from beacon.exact.order import KEPT, LARGEST, NUM_COSTS, PLACES, SUMMED, WIDTH, Room, order_parts
+from beacon.model.bit_graph import new_graph
 from beacon.reduce.query import ReducedQuery
 from beacon.rng import stream_of_fixed
 
