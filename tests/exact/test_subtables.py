@@ -11,11 +11,11 @@ from beacon.exact.subtables import (
     Scopes,
     Subtables,
     add_small,
-    fill_strides,
     keep_largest,
     relate,
 )
 from beacon.jit import kernel
+from beacon.model.factors import strides_of
 
 
 @kernel
@@ -42,10 +42,8 @@ def raise_to(
 
 def scopes_of(sizes: NDArray[np.int32], scope: list[int]) -> Scopes:
     variables = np.array(scope, dtype=np.int32)
-    empty = np.empty(len(scope), dtype=np.int64)
-    scopes = Scopes(np.array([0, len(scope)]), variables, empty, np.empty(1, dtype=np.int64))
-    fill_strides(sizes, scopes)
-    return scopes
+    starts = np.array([0, len(scope)])
+    return Scopes(starts, variables, strides_of(sizes, starts, variables), np.array([sizes[scope].prod()]))
 
 
 def related(sizes: NDArray[np.int32], scope: list[int], part: list[int]) -> Subtables:

@@ -90,8 +90,8 @@ def test_an_independent_part_is_exact_while_another_is_searched() -> None:
 def test_solved_parts_are_left_alone_by_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 4000)
     found = know(compile_model(MIXED), {}, Effort(), 0)
-    assert found.solved.is_solved.any()
-    assert not found.solved.is_complete
+    assert found.is_solved.any()
+    assert not found.is_complete
     fixed = found.fixed
     start = solve(MIXED, stop=MaxSteps(0))
     assert (start.assignment[fixed >= 0] == fixed[fixed >= 0]).all()
@@ -328,7 +328,7 @@ def test_a_bound_that_does_not_move_has_a_small_share(monkeypatch: pytest.Monkey
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
     flat = compile_model(several_grids([9]))
     found = Beside(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
-    bound = Bound(found.known.solved)
+    bound = Bound(found.solved)
     found.score = 0.0
     for gap, share in [(100.0, 0.05), (99.0, 0.02), (20.0, 0.16), (4.0, 0.5), (2.4, 0.5), (2.4, 0.02)]:
         bound.upper_bound = gap

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.bucket import eliminate_in_order
 from beacon.exact.order import KEPT, LARGEST, NUM_COSTS, SUMMED, order_parts
 from beacon.exact.order import PLACES as PLACES_KEPT
 from beacon.exact.order import Room as OrderRoom
@@ -21,6 +20,7 @@ from beacon.jit import inlined, kernel
 from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.components import OUT, UNSEEN, find_parts
 from beacon.reduce.condition import condition_factors, number_free_variables
+from beacon.reduce.eliminate import eliminate_in_order
 from beacon.reduce.propagate import Zeros, fix_implied, zeros_of
 from beacon.reduce.query import facts_of
 from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, shrink

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from beacon.exact.relaxation import CLUSTER, Relaxation
 from beacon.exact.subtables import LARGE, SMALL, Subtables, add_small
 from beacon.jit import inlined, kernel
-from beacon.model.flat import ROUNDING
+from beacon.model.factors import of_tables
+from beacon.model.flat import ROUNDING, FlatModel, once_per_model
+from beacon.reduce.query import ReducedQuery
 
 
 @inlined
@@ -65,44 +67,44 @@ def add_messages(relaxation: Relaxation, scales: NDArray[np.float64], errors: ND
 
 
 @kernel
-def top_clusters(relaxation: Relaxation, tops: NDArray[np.float64]) -> None:
-    """The largest moved entry of each cluster. Cost: all entries."""
-    for cluster in range(len(tops)):
-        top = -np.inf
-        for entry in range(relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]):
-            top = max(top, relaxation.moved[entry])
-        tops[cluster] = top
+def take_messages(relaxation: Relaxation, left: NDArray[np.float64], errors: NDArray[np.float64]) -> None:
+    """Take away what the separators have given to clusters from their values, in ``left`` at first.
 
-
-@kernel
-def top_separators(relaxation: Relaxation, tops: NDArray[np.float64], errors: NDArray[np.float64]) -> None:
-    """The largest value of each separator after its messages are taken away, and how far it may be off.
-
-    Cost: the values of the separators for each of their links.
+    ``errors`` gets how far the values of each separator may be off. Cost: the messages.
     """
     for separator in range(len(relaxation.link_starts) - 1):
         start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
-        first, last = relaxation.link_starts[separator], relaxation.link_starts[separator + 1]
         scale, error = _largest_finite(relaxation.values, start, end), 0.0
-        for link in range(first, last):
+        for link in range(relaxation.link_starts[separator], relaxation.link_starts[separator + 1]):
             message = relaxation.message_starts[link]
             scale += _largest_finite(relaxation.messages, message, message + end - start)
             error += ROUNDING * scale
-        tops[separator] = -np.inf
+            for value in range(end - start):
+                if left[start + value] > -np.inf:
+                    left[start + value] -= relaxation.messages[message + value]
         errors[separator] = error
-        for value in range(end - start):
-            if relaxation.values[start + value] > -np.inf:
-                total = relaxation.values[start + value]
-                for link in range(first, last):
-                    total -= relaxation.messages[relaxation.message_starts[link] + value]
-                tops[separator] = max(tops[separator], total)
 
 
-@kernel
 def sum_outward(numbers: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
     """An upper bound on the exact sum of numbers each of which may be too small by its error."""
-    total, error = 0.0, 0.0
-    for k in range(len(numbers)):
-        total += numbers[k]
-        error += errors[k] + ROUNDING * abs(total)
-    return total + error + ROUNDING * (abs(total) + error)
+    totals = np.cumsum(numbers)  # one after the other: np.sum would add in pairs
+    error = np.cumsum(errors + ROUNDING * np.abs(totals))[-1]
+    return float(totals[-1] + error + ROUNDING * (abs(totals[-1]) + error))
+
+
+@once_per_model
+def _sum_of_scales(model: FlatModel) -> float:
+    """The sum over all factors of the largest finite absolute value: no partial sum is larger."""
+    sizes = np.abs(np.where(model.log_table == model.log_zero, 0.0, model.log_table))
+    return float(of_tables(np.maximum, sizes, model.bases).sum())
+
+
+def reduction_slack(reduced: ReducedQuery) -> float:
+    """An upper bound on the rounding error of any score computed from a query's tables by elimination.
+
+    A factor's entry is one of the terms of a sum in which every addition brings in another factor, a
+    variable's own values or a zero to begin with, so it goes through at most as many roundings as there are
+    factors and twice the variables, each of half of ROUNDING times the partial sum at most.
+    """
+    depth = reduced.model.num_factors + 2 * reduced.model.num_variables
+    return ROUNDING * depth * _sum_of_scales(reduced.model) + reduced.model.off_by

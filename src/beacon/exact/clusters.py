@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.exact.relaxation import BACKWARD, FORWARD
+from beacon.model.factors import places_of, starts_of
 from beacon.reduce.tables import ALIVE, FACTORS, VARIABLE, Tables
 
 Scope = frozenset[int]
@@ -43,10 +45,8 @@ def living_factors(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]
     """The factors that no elimination has consumed; starts and variables of their scopes."""
     used = int(tables.counts[FACTORS])
     factors = np.flatnonzero(tables.consumers[:used] == ALIVE)
-    begins = tables.scope_starts[factors].astype(np.int64)
-    counts = tables.scope_starts[factors + 1] - begins
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    places = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], counts)
+    places = places_of(tables.scope_starts, factors)
+    starts = starts_of(np.diff(tables.scope_starts)[factors])
     return factors, starts, tables.places[places, VARIABLE]
 
 
@@ -59,7 +59,7 @@ def single_factors(tables: Tables, variables: NDArray[np.int32]) -> Clusters:
     cluster_of_place = np.repeat(np.arange(len(factors)), np.diff(starts))
     by_separator = np.argsort(numbers[scopes], kind="stable")
     links = np.column_stack([cluster_of_place, numbers[scopes]])[by_separator]
-    link_starts = np.concatenate([[0], np.cumsum(np.bincount(links[:, 1], minlength=len(variables)))])
+    link_starts = starts_of(np.bincount(links[:, 1], minlength=len(variables)))
     return Clusters(
         factors=factors,
         scopes=(starts, scopes),
@@ -89,22 +89,20 @@ def _ahead(clusters: NDArray[np.int64], separators: NDArray[np.int64], num_clust
     return ahead
 
 
-@dataclass
-class _MiniBucket:
-    """Factors and messages joined in one cluster, as long as its table is within the cap."""
-
-    scope: Scope
-    factors: list[int] = field(default_factory=list)
-    incoming: list[int] = field(default_factory=list)
-
-
-@dataclass
-class _Item:
+class _Item(NamedTuple):
     """What waits in a bucket: a factor, or the separator to an earlier cluster."""
 
     scope: Scope
-    factor: int = -1
-    separator: int = -1
+    number: int
+    is_factor: bool
+
+
+@dataclass
+class _MiniBucket:
+    """Items joined in one cluster, as long as its table is within the cap."""
+
+    scope: Scope
+    items: list[_Item] = field(default_factory=list)
 
 
 def mini_buckets(tables: Tables, order: NDArray[np.int32], max_entries: int) -> Clusters:
@@ -136,7 +134,7 @@ class _Joiner:
 
     def clusters(self) -> Clusters:
         for factor, scope in enumerate(self.factor_scopes):
-            self._put(_Item(scope, factor=factor))
+            self._put(_Item(scope, factor, True))
         for variable in self.order:
             self._join_bucket(variable)
         links = np.array(sorted(self.links, key=lambda link: link[1]), dtype=np.int64).reshape(-1, 2)
@@ -169,8 +167,8 @@ class _Joiner:
         self.cluster_of_unary[variable] = first
         for number, bucket in zip(numbers, buckets, strict=True):
             self.cluster_scopes.append(bucket.scope)
-            self.cluster_of_factor[bucket.factors] = number
-            self.links += [(number, separator) for separator in bucket.incoming]
+            self.cluster_of_factor[[item.number for item in bucket.items if item.is_factor]] = number
+            self.links += [(number, item.number) for item in bucket.items if not item.is_factor]
         if len(buckets) > 1:
             shared = frozenset.intersection(*(bucket.scope for bucket in buckets))
             self._tie(shared, numbers)
@@ -178,7 +176,7 @@ class _Joiner:
             rest = bucket.scope - {variable}
             if rest:
                 self._tie(rest, [number])
-                self._put(_Item(rest, separator=len(self.separator_scopes) - 1))
+                self._put(_Item(rest, len(self.separator_scopes) - 1, False))
 
     def _tie(self, scope: Scope, clusters: list[int]) -> None:
         self.links += [(cluster, len(self.separator_scopes)) for cluster in clusters]
@@ -200,10 +198,7 @@ class _Joiner:
                 bucket = _MiniBucket(frozenset({variable}))
                 buckets.append(bucket)
             bucket.scope |= item.scope
-            if item.factor >= 0:
-                bucket.factors.append(item.factor)
-            else:
-                bucket.incoming.append(item.separator)
+            bucket.items.append(item)
         return buckets or [_MiniBucket(frozenset({variable}))]
 
     def _flat(self, scopes: list[Scope]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

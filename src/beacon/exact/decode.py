@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.exact.clusters import Clusters
+from beacon.exact.relaxation import Relaxation
 from beacon.exact.subtables import Scopes
 from beacon.jit import inlined, kernel
+from beacon.reduce.tables import MAX_AXES
 
 
 @inlined
@@ -94,3 +97,28 @@ def decode(
             if sums[value] > sums[best]:
                 best = value
         choices[variable] = best
+
+
+def decoded_choices(
+    sizes: NDArray[np.int32],
+    scopes: Scopes,
+    relaxation: Relaxation,
+    clusters: Clusters,
+    own: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None,
+) -> NDArray[np.int32]:
+    """A value for each variable of the clusters, 0 for all others; see :func:`decode` for ``own``."""
+    choices, longest = np.zeros(len(sizes), dtype=np.int32), int(sizes.max(initial=0))
+    choices[clusters.order] = -1
+    decode(
+        sizes,
+        scopes,
+        relaxation.table_starts,
+        relaxation.moved,
+        *(own or (np.zeros(longest), np.zeros(len(clusters.order), dtype=np.int64))),
+        clusters.order,
+        *clusters.readers,
+        np.empty((MAX_AXES, 3), dtype=np.int64),
+        np.empty(longest),
+        choices,
+    )
+    return choices

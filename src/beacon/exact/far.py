@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.exact.k_best import Choices
-from beacon.exact.relax import starts_of
 from beacon.exact.relaxation import Relaxation
 from beacon.exact.subtables import BLOCK, LARGE, MAP, NUM_AXES, SIDE_BY_SIDE, Scopes, next_block
 from beacon.exact.tree import Tree
 from beacon.jit import inlined, kernel
+from beacon.model.factors import starts_of
 
 MAX_STATES = 4096
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from beacon.exact.clusters import mini_buckets
 from beacon.exact.level import Level
 from beacon.exact.plan import MAX_WORK, plan
-from beacon.exact.solve import solve_parts
+from beacon.exact.solve import unsolved
 from beacon.reduce.query import ReducedQuery
 
 MAX_TABLE = 64  # entries of a cluster
@@ -28,7 +28,6 @@ def impossible_moves(
     prospect = plan(reduced, seed, math.inf, max_order_work, max_tries=1)
     if not np.isfinite(prospect.work).all():
         return np.zeros(reduced.model.num_moves, dtype=np.bool_)
-    unsolved = solve_parts(reduced, prospect, np.zeros(reduced.num_parts, dtype=np.bool_), seed)
-    level = Level(unsolved, mini_buckets(reduced.tables, prospect.order, MAX_TABLE))
+    level = Level(unsolved(reduced, seed), mini_buckets(reduced.tables, prospect.order, MAX_TABLE))
     level.run(NUM_PASSES)
     return reduced.moves_of(~level.living())

@@ -7,14 +7,18 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.bound_value import add_factors, add_messages, sum_outward, top_clusters, top_separators
+from beacon.exact.bound_value import (
+    add_factors,
+    add_messages,
+    reduction_slack,
+    sum_outward,
+    take_messages,
+)
 from beacon.exact.clusters import Clusters
-from beacon.exact.decode import decode
+from beacon.exact.decode import decoded_choices
 from beacon.exact.relax import relax
 from beacon.exact.relaxation import BACKWARD, FORWARD, mark_living, pass_messages
-from beacon.exact.slack import reduction_slack
 from beacon.exact.solve import SolvedParts
-from beacon.reduce.tables import MAX_AXES
 
 
 class Level:
@@ -25,10 +29,10 @@ class Level:
         self.clusters = clusters
         self.num_passes = 0
         self.scopes, self.relaxation, self.owned = relax(solved.tables, clusters)
-        self.num_clusters = len(self.relaxation.table_starts) - 1
-        count = self.num_clusters + len(self.relaxation.link_starts) - 1
-        self.scales = np.empty(self.num_clusters)
-        self.tops, self.errors = np.empty(count), np.empty(count)
+        self.left = np.empty(0)
+        """What the separators' values are worth besides their messages, after :meth:`value`."""
+        self.tops = np.empty(0)
+        """The largest entry of each cluster, then of each separator, after :meth:`value`."""
         self.last_slack = 0.0
         self.last_value = self.value()
 
@@ -49,15 +53,17 @@ class Level:
         It depends on the messages alone: the clusters' tables are made anew from the factors, so what earlier
         passes have rounded does not add up.
         """
-        relaxation, count = self.relaxation, self.num_clusters
-        tops, errors = self.tops, self.errors
-        add_factors(relaxation, *self.owned, self.scales, errors[:count])
-        add_messages(relaxation, self.scales, errors[:count])
-        top_clusters(relaxation, tops[:count])
-        top_separators(relaxation, tops[count:], errors[count:])
+        relaxation, clusters = self.relaxation, len(self.scopes.sizes)
+        scales, errors = np.empty(clusters), np.empty(clusters + len(relaxation.link_starts) - 1)
+        add_factors(relaxation, *self.owned, scales, errors[:clusters])
+        add_messages(relaxation, scales, errors[:clusters])
+        self.left = relaxation.values.copy()
+        take_messages(relaxation, self.left, errors[clusters:])
+        pairs = (relaxation.moved, relaxation.table_starts), (self.left, relaxation.value_starts)
+        self.tops = np.concatenate([np.maximum.reduceat(table, starts[:-1]) for table, starts in pairs])
         self.last_value = -math.inf
-        if not self.solved.is_impossible and (tops > -math.inf).all():
-            terms = np.concatenate([[self.solved.score], tops])
+        if not self.solved.is_impossible and (self.tops > -math.inf).all():
+            terms = np.concatenate([[self.solved.score], self.tops])
             slacks = np.concatenate([[reduction_slack(self.solved.reduced)], errors])
             self.last_value = sum_outward(terms, slacks)
             self.last_slack = self.last_value - float(terms.sum())
@@ -72,33 +78,16 @@ class Level:
 
     def decoded(self) -> NDArray[np.int32]:
         """The assignment whose values the clusters like best, one after the other."""
-        tables, clusters, relaxation = self.solved.tables, self.clusters, self.relaxation
+        clusters = self.clusters
         if clusters.cluster_of_unary is not None and not self.is_last_forward:
             self.run(1)  # a value is chosen by its bucket, which knows all before it after a forward pass
-        choices = np.zeros(len(tables.sizes), dtype=np.int32)
-        choices[clusters.order] = -1
-        own_values, own_starts = self._own_values()
-        decode(
-            tables.sizes,
-            self.scopes,
-            relaxation.table_starts,
-            relaxation.moved,
-            own_values,
-            own_starts,
-            clusters.order,
-            *clusters.readers,
-            np.empty((MAX_AXES, 3), dtype=np.int64),
-            np.empty(int(tables.sizes.max(initial=0))),
-            choices,
-        )
-        return self.solved.reduced.assignment_of(tables, self.solved.steps, choices, self.solved.seed)
+        own = self._own_values() if clusters.cluster_of_unary is None else None
+        sizes = self.solved.tables.sizes
+        return self.solved.assignment_of(decoded_choices(sizes, self.scopes, self.relaxation, clusters, own))
 
     def _own_values(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """What the values of each variable of the decoding order are worth besides its clusters."""
         relaxation, clusters = self.relaxation, self.clusters
-        if clusters.cluster_of_unary is not None:
-            longest = int(self.solved.tables.sizes.max(initial=0))
-            return np.zeros(longest), np.zeros(len(clusters.order), dtype=np.int64)
         separators = clusters.links[:, 1]
         sizes = np.diff(relaxation.value_starts)[separators]
         begins = relaxation.value_starts[separators] - relaxation.message_starts[:-1]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from beacon.exact.clusters import Clusters
 from beacon.exact.relaxation import Relaxation
-from beacon.exact.subtables import NUM_COLUMNS, Scopes, Subtables, fill_strides, relate
+from beacon.exact.subtables import NUM_COLUMNS, Scopes, Subtables, relate
+from beacon.model.factors import places_of, starts_of, strides_of, table_starts
 from beacon.reduce.tables import MAX_AXES, STRIDE, VARIABLE, Tables
 
 
@@ -46,18 +47,18 @@ def relax(tables: Tables, clusters: Clusters) -> tuple[Scopes, Relaxation, Owned
         digits=np.empty(MAX_AXES, dtype=np.int64),
     )
     if clusters.cluster_of_unary is None:
-        relaxation.values[:] = tables.unary[_places(tables.unary_starts, clusters.separators[1])]
+        relaxation.values[:] = tables.unary[places_of(tables.unary_starts, clusters.separators[1])]
     return large, relaxation, _owned(tables, clusters, large)
 
 
 def _owned(tables: Tables, clusters: Clusters, large: Scopes) -> Owned:
     """The living factors, and the variables' own values where no separator has them."""
     factors = clusters.factors
-    scope_places = _places(tables.scope_starts, factors)
+    scope_places = places_of(tables.scope_starts, factors)
     arities = tables.scope_starts[factors + 1] - tables.scope_starts[factors]
     sizes = tables.table_starts[factors + 1] - tables.table_starts[factors]
     variables, strides = tables.places[scope_places, VARIABLE], tables.places[scope_places, STRIDE]
-    table = tables.table[_places(tables.table_starts, factors)]
+    table = tables.table[places_of(tables.table_starts, factors)]
     owners = clusters.cluster_of_factor
     if clusters.cluster_of_unary is not None:
         alone = np.sort(clusters.order)
@@ -67,7 +68,7 @@ def _owned(tables: Tables, clusters: Clusters, large: Scopes) -> Owned:
             np.concatenate([variables, alone]),
             np.concatenate([strides, np.ones_like(alone)]),
         )
-        table = np.concatenate([table, tables.unary[_places(tables.unary_starts, alone)]])
+        table = np.concatenate([table, tables.unary[places_of(tables.unary_starts, alone)]])
         owners = np.concatenate([owners, clusters.cluster_of_unary[alone]])
     own = Scopes(starts_of(arities), variables, strides.astype(np.int64), sizes.astype(np.int64))
     pairs = np.column_stack([owners, np.arange(len(owners))])
@@ -87,23 +88,5 @@ def _related(tables: Tables, large: Scopes, small: Scopes, pairs: NDArray[np.int
 
 def scopes_of(tables: Tables, flat: tuple[NDArray[np.int64], NDArray[np.int32]]) -> Scopes:
     """Starts and variables of some scopes, with strides and sizes."""
-    starts, variables = flat
-    strides, sizes = np.empty(len(variables), dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int64)
-    scopes = Scopes(starts, variables, strides, sizes)
-    fill_strides(tables.sizes, scopes)
-    return scopes
-
-
-def _places(starts: NDArray[np.integer], chosen: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The places of the chosen rows, one row after another."""
-    begins = starts[chosen].astype(np.int64)
-    counts = starts[chosen + 1] - begins
-    shifts: NDArray[np.int64] = np.repeat(begins - (np.cumsum(counts) - counts), counts)
-    return shifts + np.arange(len(shifts))
-
-
-def starts_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Where each row begins, and where the last one ends."""
-    starts = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts
+    sizes = np.diff(table_starts(tables.sizes, *flat))
+    return Scopes(*flat, strides_of(tables.sizes, *flat), sizes)

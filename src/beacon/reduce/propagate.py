@@ -61,17 +61,10 @@ def fixed_values(
     return it: then the evidence alone is fixed.
     """
     given = as_fixed(evidence, model.num_variables)
-    if not propagate:
+    left = possible_moves(model, given) if propagate and zeros_of(model).matter else None
+    if left is None or (start is not None and contradicts(start, left[1])):
         return given
-    zeros = zeros_of(model)
-    if not zeros.matter:
-        return given
-    fixed, possible, waiting = given.copy(), zeros.possible.copy(), zeros.without.copy()
-    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
-    supported = np.zeros(model.num_moves, dtype=np.bool_)
-    if not fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, fixed):
-        return given
-    return given if start is not None and _contradicts(start, fixed) else fixed
+    return left[1]
 
 
 def possible_moves(
@@ -101,7 +94,8 @@ def possible_moves(
     return (possible, given) if is_left else None
 
 
-def _contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
+def contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
+    """Does a start do otherwise than what is fixed?"""
     return bool(((fixed >= 0) & (start != fixed)).any())
 
 

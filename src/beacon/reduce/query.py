@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,6 @@ from beacon.reduce.condition import condition_factors, number_free_variables
 from beacon.reduce.propagate import possible_moves, zeros_of
 from beacon.reduce.shrink import NEEDED, STEPS, TAIL, shrink
 from beacon.reduce.tables import Tables, new_scratch, new_tables, with_room
-from beacon.reduce.way_back import choose_backwards
-from beacon.rng import stream_of_fixed
 
 FIRST_ROOM = 512  # entries that are there for new tables before any is asked for
 
@@ -31,6 +28,8 @@ class ReducedQuery:
     """
 
     model: FlatModel
+    given: Fixed
+    """[model's variables] values given, -1: none."""
     fixed: Fixed
     """[model's variables] values given or implied, -1: none. A variable with a single value has it."""
     variables: NDArray[np.int32]
@@ -40,8 +39,6 @@ class ReducedQuery:
     tables: Tables
     steps: NDArray[np.int32]
     """The variables that are eliminated already, in this order."""
-    part_of: NDArray[np.int32]
-    """The part of each variable, -1 if it is eliminated."""
     members: NDArray[np.int32]
     """The variables of all parts, one part after another."""
     part_starts: NDArray[np.int32]
@@ -59,23 +56,11 @@ class ReducedQuery:
         """The score of all that is decided."""
         return float(self.tables.constant[0])
 
-    @cached_property
-    def parts(self) -> list[NDArray[np.int32]]:
-        """The model's variables of each part."""
-        bounds = zip(self.part_starts[:-1].tolist(), self.part_starts[1:].tolist(), strict=True)
-        return [self.variables[self.members[begin:end]] for begin, end in bounds]
-
-    def complete(self, assignment: NDArray[np.integer], seed: int = 0) -> NDArray[np.int32]:
-        """The best assignment in which the variables of all parts are as they are in this one.
-
-        ``assignment`` has a value for each of the model's variables; those outside the parts are not looked
-        at. A value that the evidence rules out is replaced by one that is left.
-        """
-        choices = self.choices_of(assignment)
-        return self.assignment_of(self.tables, self.steps, choices, seed)
-
     def choices_of(self, assignment: NDArray[np.integer]) -> NDArray[np.int32]:
-        """An assignment of the model's variables as places in the lists of values that are left."""
+        """An assignment of the model's variables as places in the lists of values that are left.
+
+        A value that is ruled out is replaced by the first one that is left.
+        """
         wanted = np.repeat(assignment[self.variables], self.tables.sizes) == self.values
         choices = np.zeros(len(self.variables), dtype=np.int32)
         owners = np.repeat(np.arange(len(self.variables)), self.tables.sizes)[wanted]
@@ -89,14 +74,10 @@ class ReducedQuery:
         moves[self.model.move_starts[owners] + self.values[chosen]] = True
         return moves
 
-    def assignment_of(
-        self, tables: Tables, steps: NDArray[np.int32], choices: NDArray[np.int32], seed: int
-    ) -> NDArray[np.int32]:
-        """Undo eliminations, given the choices of all other variables; the model's assignment."""
-        sums = np.empty(max(1, int(tables.sizes.max(initial=0))))
-        choose_backwards(tables, steps, choices, sums, stream_of_fixed(seed, self.fixed))
+    def assignment_of(self, choices: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The model's assignment with these places in the lists of values that are left."""
         assignment = np.maximum(self.fixed, 0)
-        assignment[self.variables] = self.values[tables.unary_starts[:-1] + choices]
+        assignment[self.variables] = self.values[self.tables.unary_starts[:-1] + choices]
         return assignment
 
 
@@ -113,12 +94,12 @@ def reduce_query(
     left = possible_moves(model, fixed, removed)
     if left is None:
         return _impossible(model, fixed)
-    possible, given = left
+    possible, decided = left
     facts = facts_of(model)
     numbers = np.empty(model.num_variables, dtype=np.int32)
     values = np.empty(model.num_moves, dtype=np.int32)
     value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
-    count = number_free_variables(model, possible, given, numbers, values, value_starts)
+    count = number_free_variables(model, possible, decided, numbers, values, value_starts)
     variables = np.flatnonzero(numbers >= 0).astype(np.int32)
     num_values = int(value_starts[count])
     tables = new_tables(0, num_values, model.num_factors + count, facts.places + 2 * count, facts.entries)
@@ -130,12 +111,12 @@ def reduce_query(
     num_factors_of = np.zeros(count, dtype=np.int32)
     scope, room = np.empty(facts.max_scope, dtype=np.int32), np.empty((2, facts.max_scope), dtype=np.int64)
     condition_factors(
-        model, facts.log_table(model), given, numbers, values, tables, num_factors_of, scope, room
+        model, facts.log_table(model), decided, numbers, values, tables, num_factors_of, scope, room
     )
     steps = np.empty(0, dtype=np.int32)
     if eliminate:
         tables, steps = _shrunk(tables, num_factors_of)
-    return _with_parts(model, given, variables, values[:num_values], tables, steps)
+    return _with_parts(model, (fixed, decided), variables, values[:num_values], tables, steps)
 
 
 @dataclass(frozen=True)
@@ -182,7 +163,7 @@ def _shrunk(tables: Tables, num_factors_of: NDArray[np.int32]) -> tuple[Tables, 
 
 def _with_parts(
     model: FlatModel,
-    fixed: Fixed,
+    fixed: tuple[Fixed, Fixed],
     variables: NDArray[np.int32],
     values: NDArray[np.int32],
     tables: Tables,
@@ -196,12 +177,11 @@ def _with_parts(
     is_impossible = tables.constant[0] == -math.inf
     return ReducedQuery(
         model,
-        fixed,
+        *fixed,
         variables,
         values,
         tables,
         steps,
-        part_of,
         members,
         part_starts[: num_parts + 1].copy(),
         is_impossible=bool(is_impossible),
@@ -215,5 +195,5 @@ def _impossible(model: FlatModel, fixed: Fixed) -> ReducedQuery:
     tables.constant[0] = -math.inf
     starts = np.zeros(1, dtype=np.int32)
     return ReducedQuery(
-        model, fixed, nothing, nothing, tables, nothing, nothing, nothing, starts, is_impossible=True
+        model, fixed, fixed, nothing, nothing, tables, nothing, nothing, starts, is_impossible=True
     )

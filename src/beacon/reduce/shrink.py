@@ -7,15 +7,7 @@ from numpy.typing import NDArray
 
 from beacon.jit import inlined, kernel
 from beacon.reduce.condition import find_factor
-from beacon.reduce.eliminate import (
-    absorb_best,
-    append_factor,
-    clear_scope,
-    gather_scope,
-    keep_best,
-    put_best,
-    sum_factors,
-)
+from beacon.reduce.eliminate import clear_scope, eliminate_variable, gather_scope
 from beacon.reduce.tables import ALIVE, ENTRIES, FACTOR, FACTORS, NEXT, PLACES, VARIABLE, Scratch, Tables
 
 MAX_DEGREE = 16  # neighbours of a variable that is still looked at
@@ -74,32 +66,6 @@ def _count_consumed(tables: Tables, num_factors_of: NDArray[np.int32], variable:
 
 
 @inlined
-def _replace_factors(
-    tables: Tables,
-    scratch: Scratch,
-    num_factors_of: NDArray[np.int32],
-    variable: int,
-    count: int,
-    outer: int,
-    same: int,
-) -> None:
-    """Eliminate a variable; the result is added to the factor with the ``same`` scope where there is one."""
-    _count_consumed(tables, num_factors_of, variable)
-    sum_factors(tables, scratch, variable, count, outer)
-    keep_best(scratch, tables.sizes[variable], outer)
-    if count <= 1:
-        absorb_best(tables, scratch, count)
-    elif same >= 0:
-        start = tables.table_starts[same]
-        for k in range(outer):
-            tables.table[start + k] += scratch.sums[k]
-    else:
-        put_best(tables, scratch, append_factor(tables, scratch.scope, count, outer), outer)
-        for k in range(count):
-            num_factors_of[scratch.scope[k]] += 1
-
-
-@inlined
 def _has_room(tables: Tables, scratch: Scratch, count: int, outer: int, size: int) -> bool:
     counts = tables.counts
     return (
@@ -146,7 +112,12 @@ def shrink(
                 progress[NEEDED] = outer * tables.sizes[variable]
                 status = NO_ROOM
                 break
-            _replace_factors(tables, scratch, num_factors_of, variable, count, outer, same)
+            _count_consumed(tables, num_factors_of, variable)
+            start = tables.table_starts[same] if same >= 0 else -1
+            eliminate_variable(tables, scratch, variable, count, outer, start)
+            if same < 0 and count > 1:
+                for k in range(count):
+                    num_factors_of[scratch.scope[k]] += 1
             steps[num_steps] = variable
             num_steps += 1
             for k in range(count):

@@ -13,7 +13,8 @@ from beacon.engine.core import tolerance_of
 from beacon.engine.floored import floored_scores
 from beacon.exact.bound import Bound
 from beacon.exact.plan import MAX_ENTRIES
-from beacon.runner.known import ENTRIES_PER_SECOND, Effort, Known
+from beacon.exact.solve import SolvedParts
+from beacon.runner.known import ENTRIES_PER_SECOND, Effort
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
 from beacon.runner.stop import Stop
@@ -39,8 +40,8 @@ class Beside:
     has closed nearly all of its first gap gets more where the search finds nothing any more.
     """
 
-    def __init__(self, known: Known, effort: Effort) -> None:
-        self.known, self.effort = known, effort
+    def __init__(self, solved: SolvedParts, effort: Effort) -> None:
+        self.solved, self.effort = solved, effort
         self.upper_bound, self.slack = math.inf, 0.0
         self.assignment: NDArray[np.int64] | None = None
         """The best assignment known that has no zero factors, with eliminated variables at their best."""
@@ -55,7 +56,7 @@ class Beside:
     @property
     def is_impossible(self) -> bool:
         """Is it proved that every assignment has probability zero?"""
-        return self.known.is_impossible or self.upper_bound == -math.inf
+        return self.solved.is_impossible or self.upper_bound == -math.inf
 
     @property
     def limit(self) -> float:
@@ -65,15 +66,15 @@ class Beside:
     def before(self, seconds: float) -> None:
         """The bound's turn before a search without a time limit; ``seconds`` is when it begins."""
         entries = self._num_entries
-        if not (self.effort.is_timed or self.known.is_impossible):
-            began, solved = perf_counter(), self.known.solved
-            self._bound = Bound(solved, solved.seed, DEFAULT_CLUSTERS)
+        if not (self.effort.is_timed or self.solved.is_impossible):
+            began = perf_counter()
+            self._bound = Bound(self.solved, self.solved.seed, DEFAULT_CLUSTERS)
             self._bound.run(passes=int(min(max(DEFAULT_VISITS / max(1, entries), MIN_PASSES), MAX_PASSES)))
             self._note(self._bound, seconds + perf_counter() - began)
 
     def turn(self, search: Search, stop: Stop) -> str | None:
         """Let the bound have its turn if it is due, and say why to stop the search, if so."""
-        if not self.effort.is_timed or self.known.is_impossible:
+        if not self.effort.is_timed or self.solved.is_impossible:
             return None
         left = self.effort.seconds - search.seconds
         expected = SETUP_SECONDS * self._num_entries if self._bound is None else self._bound.next_seconds
@@ -98,7 +99,7 @@ class Beside:
         if self.is_impossible:
             stop = outcome.stop if outcome.stop in {"optimal", "interrupted"} else "impossible"
             return replace(outcome, is_impossible=True, stop=stop)
-        self._offer(self.known.solved.complete(outcome.assignment))
+        self._offer(self.solved.complete(outcome.assignment))
         seconds = outcome.seconds + perf_counter() - began
         trace = outcome.trace.with_bounds(self.events)
         if self._beats(outcome) and self.assignment is not None:
@@ -111,11 +112,11 @@ class Beside:
 
     @property
     def _num_entries(self) -> int:
-        return int(self.known.solved.tables.counts[2])
+        return int(self.solved.tables.counts[2])
 
     @property
     def _tolerance(self) -> float:
-        return tolerance_of(self.known.solved.reduced.model)
+        return tolerance_of(self.solved.reduced.model)
 
     def _share_beside(self, idle_share: float) -> float:
         """The bound's share of the time, beside a search that has found nothing in this part of its steps."""
@@ -129,10 +130,10 @@ class Beside:
 
     def _advance(self, left: float) -> None:
         """One step of the bound, with what the time that is left can pay for."""
-        seconds, solved = TIME_LEFT_SHARE * left, self.known.solved
+        seconds = TIME_LEFT_SHARE * left
         max_entries = int(min(MAX_ENTRIES, seconds / SECONDS_PER_ENTRY))
         if self._bound is None:
-            self._bound = Bound(solved, solved.seed, max_entries)
+            self._bound = Bound(self.solved, self.solved.seed, max_entries)
             self._bound.max_order_work = self.effort.caps.order_work
             self._first_gap = self._gap = self._bound.upper_bound - self.score
             return
@@ -154,12 +155,12 @@ class Beside:
         """Take over what the search has found."""
         if search.best_zeros == 0 and search.best_score > self._heard:
             self._heard = search.best_score
-            self._offer(self.known.solved.complete(search.best_assignment))
+            self._offer(self.solved.complete(search.best_assignment))
 
     def _offer(self, assignment: NDArray[np.int32]) -> None:
         """Take an assignment if it is possible and better."""
         offered = assignment.astype(np.int64)
-        model = self.known.solved.reduced.model
+        model = self.solved.reduced.model
         (score,), (zeros,) = (column.tolist() for column in floored_scores(model, offered[None]))
         if zeros == 0 and score > self.score:
             self.assignment, self.score = offered, score

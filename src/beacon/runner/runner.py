@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from beacon.engine.core import warn_of_lost_digits
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.reduce.propagate import fixed_values
+from beacon.reduce.propagate import contradicts, fixed_values
 from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
@@ -32,10 +32,10 @@ from beacon.runner.warm_up import (
 from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
+    from beacon.exact.solve import SolvedParts
     from beacon.guided.guidance import Guidance, GuideUse
     from beacon.guided.guide import Guide
-    from beacon.runner.beside import Beside
-    from beacon.runner.known import Effort, Known
+    from beacon.runner.known import Effort
     from beacon.runner.stop import Begin
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Knowledge(NamedTuple):
 
     best: tuple[NDArray[np.integer], float] | None = None
     """A best assignment and its score, where elimination has found one."""
-    rest: Known | None = None
+    parts: SolvedParts | None = None
     """Else, what there is to know about the parts."""
     seconds: float = 0.0
     """What it took to find out."""
@@ -182,14 +182,19 @@ class Runner:
             return proved(*knowledge.best, self.strategy.name, began, spent_seconds)
         if self.knows:
             began += warm_up_search(self.strategy, self.searched)
-        known = knowledge.rest
-        beside = None if known is None else _beside(known, stops, perf_counter() - began)
+        beside, known = None, knowledge.parts
+        if known is not None:
+            from beacon.runner.beside import Beside  # noqa: PLC0415
+            from beacon.runner.known import Effort  # noqa: PLC0415
+
+            beside = Beside(known, Effort.within(stops[-1].seconds))
+            beside.before(perf_counter() - began)
         search, turn = self._new_search(query, known, seed), None
         if beside is not None:
             search.lower(beside.limit, beside.slack)
             turn = beside.turn
-        if known is not None and known.is_impossible:
-            stops = [_few_steps(self.searched, stops[-1])]
+        if known is not None and known.is_impossible:  # a short search for few zeros: more would tell nobody
+            stops = [stops[-1] | MaxSteps(self.searched.num_variables)]
         setup_seconds = perf_counter() - began
         search.charge(setup_seconds)
         reason = "steps"
@@ -219,7 +224,7 @@ class Runner:
         warm_up_long_way()
         began = perf_counter() - so_far.seconds
         known = know(self.searched, query.evidence, effort, self.seed if seed is None else seed)
-        solved = (known.solved.complete(), known.solved.score) if known.is_optimum else None
+        solved = (known.complete(), known.score) if known.is_optimum else None
         return Knowledge(solved, known, perf_counter() - began)
 
     def know_at_once(self, query: Query, stops: Sequence[Stop], seed: int | None = None) -> Knowledge:
@@ -243,9 +248,9 @@ class Runner:
         effort = Effort.within(stops[0].seconds)
         return effort if effort.pays_to_reduce(self.searched) else None
 
-    def _new_search(self, query: Query, known: Known | None, seed: int) -> Search:
+    def _new_search(self, query: Query, known: SolvedParts | None, seed: int) -> Search:
         held = None if query.yields else query.start
-        if known is None or (held is not None and known.contradicts(held)):
+        if known is None or (held is not None and contradicts(held, known.reduced.fixed)):
             fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
@@ -449,21 +454,6 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
     """An outcome after Ctrl-C: a search between two scorings seems to have come to its last step."""
     is_cut = outcome.stop == "steps" and outcome.steps < stop.steps
     return replace(outcome, stop="interrupted") if is_cut else outcome
-
-
-def _beside(known: Known, stops: Sequence[Stop], seconds: float) -> Beside:
-    """The bound of a query that was begun this many seconds ago."""
-    from beacon.runner.beside import Beside  # noqa: PLC0415
-    from beacon.runner.known import Effort  # noqa: PLC0415
-
-    beside = Beside(known, Effort.within(stops[-1].seconds))
-    beside.before(seconds)
-    return beside
-
-
-def _few_steps(model: FlatModel, stop: Stop) -> Stop:
-    """Where no assignment is possible, a short search for few zeros: more would tell nobody anything."""
-    return stop | MaxSteps(model.num_variables)
 
 
 def _batch_size(model: GraphicalModel) -> int:
