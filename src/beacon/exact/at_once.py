@@ -18,12 +18,12 @@ from beacon.exact.order import Room as OrderRoom
 from beacon.exact.plan import MAX_TRIES, order_room
 from beacon.jit import inlined, kernel
 from beacon.model.flat import Fixed, FlatModel, once_per_model
-from beacon.reduce.components import OUT, UNSEEN, find_parts
-from beacon.reduce.condition import condition_factors, number_free_variables
+from beacon.reduce.components import find_parts
+from beacon.reduce.condition import Given, condition_factors, new_given, number_free_variables
 from beacon.reduce.eliminate import eliminate_in_order
-from beacon.reduce.propagate import Zeros, fix_implied, zeros_of
+from beacon.reduce.propagate import Spread, Zeros, fix_implied, new_spread, zeros_of
 from beacon.reduce.query import facts_of
-from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, shrink
+from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, Queue, new_queue, shrink
 from beacon.reduce.tables import ENTRIES, FACTORS, PLACES, Scratch, Tables, new_scratch, new_tables
 from beacon.reduce.way_back import choose_backwards
 from beacon.rng import seed_by_fixed, word_of
@@ -39,34 +39,13 @@ PROBE = 16  # one query of this many is tried all the same
 
 
 class Room(NamedTuple):
-    """Arrays for one query at a time; each is as long as any query of the model may need, if not stated."""
+    """Arrays for one query at a time, each as long as any query of the model may need."""
 
-    fixed: Fixed
-    """[variables] values given, and later those implied."""
-    possible: NDArray[np.bool_]
-    """[moves]"""
-    supported: NDArray[np.bool_]
-    """[moves]"""
-    waiting: NDArray[np.bool_]
-    """[factors]"""
-    factors: NDArray[np.int32]
-    """[factors] those that wait."""
-    numbers: NDArray[np.int32]
-    """[variables] number of each free variable; later 0, 1, 2 ..."""
-    values: NDArray[np.int32]
-    """[moves] values that are left."""
-    scope: NDArray[np.int32]
-    """[widest scope]"""
-    strides: NDArray[np.int64]
-    """[2, widest scope]"""
+    spread: Spread
+    given: Given
     tables: Tables
     """With some room for new factors, places and entries."""
-    num_factors_of: NDArray[np.int32]
-    queue: NDArray[np.int32]
-    is_queued: NDArray[np.bool_]
-    steps: NDArray[np.int32]
-    progress: NDArray[np.int64]
-    """[4]"""
+    queue: Queue
     scratch: Scratch
     """With some room for a sum."""
     part_of: NDArray[np.int32]
@@ -91,28 +70,17 @@ class Caps(NamedTuple):
 
 
 def _new_room(model: FlatModel, factors: int, places: int, entries: int, sums: int) -> Room:
-    count, moves = model.num_variables, model.num_moves
-    widest = facts_of(model).max_scope
+    count, moves, widest = model.num_variables, model.num_moves, facts_of(model).max_scope
 
     def ints(length: int) -> NDArray[np.int32]:
         return np.empty(length, dtype=np.int32)
 
+    possible, waiting = np.empty(moves, dtype=np.bool_), np.empty(model.num_factors, dtype=np.bool_)
     return Room(
-        fixed=ints(count),
-        possible=np.empty(moves, dtype=np.bool_),
-        supported=np.empty(moves, dtype=np.bool_),
-        waiting=np.empty(model.num_factors, dtype=np.bool_),
-        factors=ints(model.num_factors),
-        numbers=ints(count),
-        values=ints(moves),
-        scope=ints(widest),
-        strides=np.empty((2, widest), dtype=np.int64),
+        spread=new_spread(possible, waiting, widest),
+        given=new_given(model, ints(count), widest),
         tables=new_tables(count, moves, factors, places, entries),
-        num_factors_of=ints(count),
-        queue=ints(count),
-        is_queued=np.empty(count, dtype=np.bool_),
-        steps=ints(count),
-        progress=np.empty(4, dtype=np.int64),
+        queue=new_queue(count),
         scratch=new_scratch(count, sums),
         part_of=ints(count),
         members=ints(count),
@@ -129,22 +97,14 @@ def _new_room(model: FlatModel, factors: int, places: int, entries: int, sums: i
 @inlined
 def _propagate(model: FlatModel, zeros: Zeros, room: Room) -> bool:
     """Fix what the evidence implies; False if it contradicts the zeros."""
-    for move in range(len(room.possible)):
-        room.possible[move], room.supported[move] = zeros.possible[move], False
+    spread = room.spread
+    for move in range(len(spread.possible)):
+        spread.possible[move], spread.supported[move] = zeros.possible[move], False
     if not zeros.matter:
         return True
-    for factor in range(len(room.waiting)):
-        room.waiting[factor] = zeros.without[factor]
-    return fix_implied(
-        model,
-        zeros.entries,
-        room.possible,
-        room.waiting,
-        room.factors,
-        room.supported,
-        room.scope,
-        room.fixed,
-    )
+    for factor in range(len(spread.waiting)):
+        spread.waiting[factor] = zeros.without[factor]
+    return fix_implied(model, zeros.entries, spread, room.given.fixed)
 
 
 @inlined
@@ -172,27 +132,19 @@ def _first_tables(room: Room, count: int) -> Tables:
 
 
 @inlined
-def _eliminate_for_nothing(tables: Tables, room: Room, count: int) -> int:
-    """Shrink the query; DONE or NO_ROOM."""
+def _shrink(tables: Tables, room: Room, count: int) -> int:
+    """Eliminate what is free of charge; DONE or NO_ROOM."""
+    queue = room.queue
     for k in range(count):
-        room.numbers[k] = room.queue[k] = k
-    room.is_queued[:count] = True
+        queue.ranks[k] = queue.waiting[k] = k
+    queue.is_waiting[:count] = True
+    queue.progress[:] = 0
+    queue.progress[TAIL] = count
     room.scratch.slots[:count] = -1
-    room.progress[:] = 0
-    room.progress[TAIL] = count
-    status = shrink(
-        tables,
-        room.scratch,
-        room.num_factors_of,
-        room.numbers,
-        room.queue[:count],
-        room.is_queued,
-        room.steps,
-        room.progress,
-    )
+    status = shrink(tables, room.scratch, queue)
     if status == DONE:
         return DONE
-    needed = room.progress[NEEDED]
+    needed = queue.progress[NEEDED]
     room.needs[FACTORS] = 2 * len(tables.consumers)
     room.needs[PLACES] = 2 * len(tables.places)
     room.needs[ENTRIES] = 2 * len(tables.table) + needed
@@ -201,18 +153,11 @@ def _eliminate_for_nothing(tables: Tables, room: Room, count: int) -> int:
 
 
 @inlined
-def _find_parts_left(tables: Tables, room: Room, count: int) -> int:
-    """Cut what is left into parts; return their number."""
-    room.part_of[:count] = UNSEEN
-    for k in range(room.progress[STEPS]):
-        room.part_of[room.steps[k]] = OUT
-    return find_parts(tables, room.part_of[:count], room.members, room.part_starts)
-
-
-@inlined
-def _find_order(tables: Tables, room: Room, num_parts: int, num_left: int, caps: Caps, seed: int) -> int:
-    """Order all parts: ANSWERED if all can be eliminated, or LEFT, or NO_ROOM."""
-    seed_by_fixed(room.rng, seed, room.fixed)
+def _find_order(tables: Tables, room: Room, num_left: int, caps: Caps, seed: int) -> int:
+    """Order what is left, part by part: ANSWERED if all can be eliminated, or LEFT, or NO_ROOM."""
+    steps = room.queue.steps[: room.queue.progress[STEPS]]
+    num_parts = find_parts(tables, steps, room.part_of, room.members, room.part_starts)
+    seed_by_fixed(room.rng, seed, room.given.fixed)
     starts = room.part_starts[: num_parts + 1]
     order_parts(
         tables,
@@ -235,11 +180,10 @@ def _find_order(tables: Tables, room: Room, num_parts: int, num_left: int, caps:
     if not (kept + largest <= min(caps.entries, MAX_ROOM) and summed <= caps.work):
         return LEFT
     needs = room.needs
-    needs[FACTORS], needs[PLACES] = (
-        tables.counts[FACTORS] + num_left,
-        tables.counts[PLACES] + np.int64(places),
-    )
-    needs[ENTRIES], needs[SUMS] = tables.counts[ENTRIES] + np.int64(kept), np.int64(largest)
+    needs[FACTORS] = tables.counts[FACTORS] + num_left
+    needs[PLACES] = tables.counts[PLACES] + np.int64(places)
+    needs[ENTRIES] = tables.counts[ENTRIES] + np.int64(kept)
+    needs[SUMS] = np.int64(largest)
     has_room = (
         needs[FACTORS] <= len(tables.consumers)
         and needs[PLACES] <= len(tables.places)
@@ -252,23 +196,24 @@ def _find_order(tables: Tables, room: Room, num_parts: int, num_left: int, caps:
 @inlined
 def _eliminate(tables: Tables, room: Room, num_left: int) -> None:
     """Eliminate what is left in the order found, and add it to the steps."""
-    num_steps = room.progress[STEPS]
+    queue = room.queue
     for k in range(num_left):
-        room.numbers[room.order[k]] = k
-        room.steps[num_steps + k] = room.order[k]
-    eliminate_in_order(tables, room.scratch, room.numbers, room.order[:num_left])
+        queue.ranks[room.order[k]] = k
+        queue.steps[queue.progress[STEPS] + k] = room.order[k]
+    eliminate_in_order(tables, room.scratch, queue.ranks, room.order[:num_left])
 
 
 @inlined
 def _go_back(tables: Tables, room: Room, count: int, seed: int, assignment: NDArray[np.int64]) -> None:
     """Choose the best values."""
-    seed_by_fixed(room.rng, seed, room.fixed)
-    choose_backwards(tables, room.steps[:count], room.choices, room.scratch.sums, room.rng)
+    given = room.given
+    seed_by_fixed(room.rng, seed, given.fixed)
+    choose_backwards(tables, room.queue.steps[:count], room.choices, room.scratch.sums, room.rng)
     number = 0
-    for variable in range(len(room.fixed)):
-        assignment[variable] = max(room.fixed[variable], 0)
-        if room.fixed[variable] < 0:
-            assignment[variable] = room.values[tables.unary_starts[number] + room.choices[number]]
+    for variable in range(len(given.fixed)):
+        assignment[variable] = max(given.fixed[variable], 0)
+        if given.fixed[variable] < 0:
+            assignment[variable] = given.values[tables.unary_starts[number] + room.choices[number]]
             number += 1
 
 
@@ -283,35 +228,21 @@ def answer_at_once(
     assignment: NDArray[np.int64],
     score: NDArray[np.float64],
 ) -> int:
-    """Answer the query whose evidence is in ``room.fixed``: ANSWERED, or LEFT, or NO_ROOM.
+    """Answer the query whose evidence is in ``room.given.fixed``: ANSWERED, or LEFT, or NO_ROOM.
 
     ``log_table`` is the model's with zeros at -inf. Cost: that of the kernels called, one after another.
     """
     if not _propagate(model, zeros, room):
         return LEFT
-    full = room.tables
-    count = number_free_variables(
-        model, room.possible, room.fixed, room.numbers, room.values, full.unary_starts
-    )
+    count = number_free_variables(model, room.spread.possible, room.given, room.tables.unary_starts)
     tables = _first_tables(room, count)
-    room.num_factors_of[:count] = 0
-    condition_factors(
-        model,
-        log_table,
-        room.fixed,
-        room.numbers,
-        room.values,
-        tables,
-        room.num_factors_of,
-        room.scope,
-        room.strides,
-    )
-    if _eliminate_for_nothing(tables, room, count) != DONE:
+    room.queue.num_factors_of[:count] = 0
+    condition_factors(model, log_table, room.given, tables, room.queue.num_factors_of)
+    if _shrink(tables, room, count) != DONE:
         return NO_ROOM
-    num_left = count - room.progress[STEPS]
+    num_left = count - room.queue.progress[STEPS]
     if num_left > 0 and tables.constant[0] > -np.inf:
-        num_parts = _find_parts_left(tables, room, count)
-        status = _find_order(tables, room, num_parts, num_left, caps, seed)
+        status = _find_order(tables, room, num_left, caps, seed)
         if status != ANSWERED:
             return status
         _eliminate(tables, room, num_left)
@@ -349,7 +280,7 @@ class AtOnce:
         assignment, score = np.empty(model.num_variables, dtype=np.int64), np.empty(1)
         room, log_table, status = self._room(model), self._facts.log_table(model), NO_ROOM
         while status == NO_ROOM:
-            room.fixed[:] = fixed
+            room.given.fixed[:] = fixed
             status = answer_at_once(
                 model, self._zeros, log_table, room, caps, word_of(seed), assignment, score
             )

@@ -40,6 +40,27 @@ class Zeros(NamedTuple):
     """Can evidence imply anything? Not without zeros, nor where every assignment has probability zero."""
 
 
+class Spread(NamedTuple):
+    """What is known while it spreads from factor to factor."""
+
+    possible: NDArray[np.bool_]
+    """[moves] what is left so far."""
+    waiting: NDArray[np.bool_]
+    """[factors] those in the queue; and those without zeros all the time, so that they never get there."""
+    queue: NDArray[np.int32]
+    """[factors] the factors that wait, as a ring."""
+    supported: NDArray[np.bool_]
+    """[moves] what the factor at hand allows; all False between two factors."""
+    moves: NDArray[np.int32]
+    """[widest scope] those of the entry at hand."""
+
+
+def new_spread(possible: NDArray[np.bool_], waiting: NDArray[np.bool_], max_scope: int) -> Spread:
+    """The state before any factor has been looked at."""
+    queue, moves = np.empty(len(waiting), dtype=np.int32), np.empty(max_scope, dtype=np.int32)
+    return Spread(possible, waiting, queue, np.zeros(len(possible), dtype=np.bool_), moves)
+
+
 def with_implied(
     model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None
 ) -> dict[int, int]:
@@ -88,10 +109,8 @@ def possible_moves(
         given[is_decided] = (first - model.move_starts[:-1])[is_decided]
     if not zeros.matter:
         return None if zeros.entries.any() else (possible, given)
-    waiting, supported = zeros.without.copy(), np.zeros(model.num_moves, dtype=np.bool_)
-    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
-    is_left = fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, given)
-    return (possible, given) if is_left else None
+    spread = new_spread(possible, zeros.without.copy(), zeros.max_scope)
+    return (possible, given) if fix_implied(model, zeros.entries, spread, given) else None
 
 
 def contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
@@ -109,29 +128,21 @@ def zeros_of(model: FlatModel) -> Zeros:
         return Zeros(entries, np.ones(model.num_factors, dtype=np.bool_), possible, max_scope, matter=False)
     waiting = of_tables(np.add, entries, model.bases, np.int64) > 0
     without = ~waiting
-    first = np.flatnonzero(waiting).astype(np.int32)
-    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(max_scope, dtype=np.int32)
-    queue[: len(first)] = first
-    supported = np.zeros(model.num_moves, dtype=np.bool_)
+    first = np.flatnonzero(waiting)
     waiting[:] = True  # those without zeros never have to wait
-    matter = _prune(model, entries, possible, waiting, queue, len(first), supported, moves)
+    spread = new_spread(possible, waiting, max_scope)
+    spread.queue[: len(first)] = first
+    matter = _prune(model, entries, spread, len(first))
     return Zeros(entries, without, possible, max_scope, matter=matter)
 
 
 @inlined
-def _mark_supported(
-    model: FlatModel,
-    zero_entries: NDArray[np.bool_],
-    possible: NDArray[np.bool_],
-    factor: int,
-    supported: NDArray[np.bool_],
-    moves: NDArray[np.int32],
-) -> None:
+def _mark_supported(model: FlatModel, zero_entries: NDArray[np.bool_], spread: Spread, factor: int) -> None:
     """Mark the moves that occur in an entry of a factor which is neither zero nor ruled out.
 
-    ``moves`` is room for those of one entry; they are counted up from entry to entry like the digits of a
-    number.
+    From entry to entry the moves are counted up like the digits of a number.
     """
+    possible, supported, moves = spread.possible, spread.supported, spread.moves
     begin, arity = model.scope_starts[factor], model.scope_starts[factor + 1] - model.scope_starts[factor]
     missing = 0  # possible moves without support so far
     for place in range(arity):
@@ -158,49 +169,37 @@ def _mark_supported(
 
 
 @inlined
-def _enqueue(factor: int, waiting: NDArray[np.bool_], queue: NDArray[np.int32], tail: int) -> int:
+def _enqueue(factor: int, spread: Spread, tail: int) -> int:
     """Put a factor at the end of the ring unless it waits there already; return the new end."""
-    if not waiting[factor]:
-        waiting[factor] = True
-        queue[tail % len(queue)] = factor
+    if not spread.waiting[factor]:
+        spread.waiting[factor] = True
+        spread.queue[tail % len(spread.queue)] = factor
         tail += 1
     return tail
 
 
 @inlined
-def _wake_factors(
-    model: FlatModel, variable: int, waiting: NDArray[np.bool_], queue: NDArray[np.int32], tail: int
-) -> int:
+def _wake_factors(model: FlatModel, variable: int, spread: Spread, tail: int) -> int:
     """Queue the factors of a variable that has lost a value; return the queue's new end."""
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-        tail = _enqueue(model.pairs[link, 0], waiting, queue, tail)
+        tail = _enqueue(model.pairs[link, 0], spread, tail)
     for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-        tail = _enqueue(model.wides[link, 0], waiting, queue, tail)
+        tail = _enqueue(model.wides[link, 0], spread, tail)
     return tail
 
 
 @kernel
-def _prune(
-    model: FlatModel,
-    zero_entries: NDArray[np.bool_],
-    possible: NDArray[np.bool_],
-    waiting: NDArray[np.bool_],
-    queue: NDArray[np.int32],
-    tail: int,
-    supported: NDArray[np.bool_],
-    moves: NDArray[np.int32],
-) -> bool:
+def _prune(model: FlatModel, zero_entries: NDArray[np.bool_], spread: Spread, tail: int) -> bool:
     """Rule out unsupported values until nothing changes; False if a variable has none left.
 
-    ``queue`` is a ring of the factors that are ``waiting``; factors without zeros count as waiting all the
-    time, so that they never get there. Cost: the tables of the factors visited, each again whenever one of
-    its variables lost a value.
+    ``tail`` is the end of the queue. Cost: the tables of the factors visited, each again whenever one of its
+    variables lost a value.
     """
-    head = 0
+    possible, supported, head = spread.possible, spread.supported, 0
     while head < tail:
-        factor = queue[head % len(queue)]
+        factor = spread.queue[head % len(spread.queue)]
         head += 1
-        _mark_supported(model, zero_entries, possible, factor, supported, moves)
+        _mark_supported(model, zero_entries, spread, factor)
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable = ZERO + model.scopes[place, 0]
             lost, left = 0, 0
@@ -212,8 +211,8 @@ def _prune(
             if left == 0:
                 return False
             if lost > 0:
-                tail = _wake_factors(model, variable, waiting, queue, tail)
-        waiting[factor] = False  # only now: what it has itself ruled out is no news to it
+                tail = _wake_factors(model, variable, spread, tail)
+        spread.waiting[factor] = False  # only now: what it has itself ruled out is no news to it
     return True
 
 
@@ -241,26 +240,17 @@ def _only_value(model: FlatModel, possible: NDArray[np.bool_], variable: int) ->
 
 
 @kernel
-def fix_implied(
-    model: FlatModel,
-    zero_entries: NDArray[np.bool_],
-    possible: NDArray[np.bool_],
-    waiting: NDArray[np.bool_],
-    queue: NDArray[np.int32],
-    supported: NDArray[np.bool_],
-    moves: NDArray[np.int32],
-    fixed: Fixed,
-) -> bool:
+def fix_implied(model: FlatModel, zero_entries: NDArray[np.bool_], spread: Spread, fixed: Fixed) -> bool:
     """Add to the ``fixed`` values what they imply; False, and nothing added, if they contradict the zeros."""
-    tail = ZERO
+    possible, tail = spread.possible, ZERO
     for variable in range(len(fixed)):
         value = fixed[variable]
         if value >= 0:
             if not possible[model.move_starts[variable] + value]:
                 return False
             if _restrict(model, possible, variable, value) > 0:
-                tail = _wake_factors(model, variable, waiting, queue, tail)
-    if not _prune(model, zero_entries, possible, waiting, queue, tail, supported, moves):
+                tail = _wake_factors(model, variable, spread, tail)
+    if not _prune(model, zero_entries, spread, tail):
         return False
     for variable in range(len(fixed)):
         if fixed[variable] < 0 and model.domain_sizes[variable] > 1:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.model.flat import Fixed, FlatModel, once_per_model
-from beacon.reduce.components import OUT, UNSEEN, find_parts
-from beacon.reduce.condition import condition_factors, number_free_variables
+from beacon.reduce.components import find_parts
+from beacon.reduce.condition import condition_factors, new_given, number_free_variables
 from beacon.reduce.propagate import possible_moves, zeros_of
-from beacon.reduce.shrink import NEEDED, STEPS, TAIL, shrink
-from beacon.reduce.tables import Tables, new_scratch, new_tables, with_room
+from beacon.reduce.shrink import NEEDED, STEPS, Queue, new_queue, shrink
+from beacon.reduce.tables import ENTRIES, Tables, new_scratch, new_tables, with_room
 
 FIRST_ROOM = 512  # entries that are there for new tables before any is asked for
 
@@ -96,11 +96,10 @@ def reduce_query(
         return _impossible(model, fixed)
     possible, decided = left
     facts = facts_of(model)
-    numbers = np.empty(model.num_variables, dtype=np.int32)
-    values = np.empty(model.num_moves, dtype=np.int32)
+    given = new_given(model, decided, facts.max_scope)
     value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
-    count = number_free_variables(model, possible, decided, numbers, values, value_starts)
-    variables = np.flatnonzero(numbers >= 0).astype(np.int32)
+    count = number_free_variables(model, possible, given, value_starts)
+    variables = np.flatnonzero(given.numbers >= 0).astype(np.int32)
     num_values = int(value_starts[count])
     tables = new_tables(0, num_values, model.num_factors + count, facts.places + 2 * count, facts.entries)
     tables = tables._replace(
@@ -108,15 +107,13 @@ def reduce_query(
         unary_starts=value_starts[: count + 1],
         first_places=np.full(count, -1, dtype=np.int32),
     )
-    num_factors_of = np.zeros(count, dtype=np.int32)
-    scope, room = np.empty(facts.max_scope, dtype=np.int32), np.empty((2, facts.max_scope), dtype=np.int64)
-    condition_factors(
-        model, facts.log_table(model), decided, numbers, values, tables, num_factors_of, scope, room
-    )
+    queue = new_queue(count)
+    condition_factors(model, facts.log_table(model), given, tables, queue.num_factors_of)
     steps = np.empty(0, dtype=np.int32)
     if eliminate:
-        tables, steps = _shrunk(tables, num_factors_of)
-    return _with_parts(model, (fixed, decided), variables, values[:num_values], tables, steps)
+        tables = _shrunk(tables, queue)
+        steps = queue.steps[: queue.progress[STEPS]].copy()
+    return _with_parts(model, (fixed, decided), variables, given.values[:num_values], tables, steps)
 
 
 @dataclass(frozen=True)
@@ -145,20 +142,15 @@ def facts_of(model: FlatModel) -> Facts:
     return Facts(own_table, len(model.scopes), model.num_entries + FIRST_ROOM, max_scope)
 
 
-def _shrunk(tables: Tables, num_factors_of: NDArray[np.int32]) -> tuple[Tables, NDArray[np.int32]]:
-    """Eliminate what costs nothing; the tables, and the variables eliminated."""
+def _shrunk(tables: Tables, queue: Queue) -> Tables:
+    """The tables after all eliminations that are free of charge."""
     count = len(tables.sizes)
-    numbers = np.arange(count, dtype=np.int32)
-    queue, is_queued = numbers.copy(), np.ones(count, dtype=np.bool_)
-    steps, progress = np.empty(count, dtype=np.int32), np.zeros(4, dtype=np.int64)
-    progress[TAIL] = count
     scratch = new_scratch(count, FIRST_ROOM)
-    while shrink(tables, scratch, num_factors_of, numbers, queue, is_queued, steps, progress):
-        needed = int(progress[NEEDED])
-        used = int(tables.counts[2])
+    while shrink(tables, scratch, queue):
+        needed, used = int(queue.progress[NEEDED]), int(tables.counts[ENTRIES])
         tables = with_room(tables, count, 16 * count, used + needed)
         scratch = new_scratch(count, max(needed, len(scratch.sums)))
-    return tables, steps[: progress[STEPS]].copy()
+    return tables
 
 
 def _with_parts(
@@ -169,11 +161,9 @@ def _with_parts(
     tables: Tables,
     steps: NDArray[np.int32],
 ) -> ReducedQuery:
-    part_of = np.full(len(variables), UNSEEN, dtype=np.int32)
-    part_of[steps] = OUT
     members = np.empty(len(variables) - len(steps), dtype=np.int32)
-    part_starts = np.empty(len(members) + 1, dtype=np.int32)
-    num_parts = find_parts(tables, part_of, members, part_starts)
+    part_of, part_starts = np.empty_like(variables), np.empty(len(members) + 1, dtype=np.int32)
+    num_parts = find_parts(tables, steps, part_of, members, part_starts)
     is_impossible = tables.constant[0] == -math.inf
     return ReducedQuery(
         model,
