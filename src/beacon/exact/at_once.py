@@ -1,8 +1,9 @@
-"""A whole query answered in one compiled call: propagated, reduced, ordered, eliminated, and the way back.
+"""A small query answered in one compiled call, by the kernels that answer any query.
 
-Most queries are small once the evidence has had its say; for these, making arrays and calling a dozen kernels
-from Python takes longer than the kernels. Here all arrays are made once and used again for query after query.
-What is too large, impossible or contradictory is left to the long way, which makes what it needs as it goes.
+Most evidence leaves so little to decide that making arrays and calling a dozen kernels from Python takes
+longer than the kernels themselves. Here the arrays are made once per model and used again for every query.
+Queries that are too large, impossible or contradictory take the long way: ``know`` in
+``beacon.runner.known``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from beacon.reduce.components import find_parts
 from beacon.reduce.condition import Given, condition_factors, new_given, number_free_variables
 from beacon.reduce.eliminate import eliminate_in_order
 from beacon.reduce.propagate import Spread, Zeros, fix_implied, new_spread, zeros_of
-from beacon.reduce.query import facts_of
+from beacon.reduce.query import log_table_of
 from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, Queue, new_queue, shrink
 from beacon.reduce.tables import ENTRIES, FACTORS, PLACES, Scratch, Tables, new_scratch, new_tables
 from beacon.reduce.way_back import choose_backwards
@@ -34,8 +35,8 @@ FIRST_ROOM = 1 << 12  # entries of new tables that are there before any query as
 MAX_ROOM = 1 << 21  # entries; what takes more than these 16 MiB takes so long that the long way costs little
 MAX_MODEL = 1 << 17  # entries; with more, the kernels take so long that the long way costs little
 MAX_PART = 4096  # variables of a part; its graph takes 2 MiB
-MAX_STREAK = 4  # queries in a row that were left before most are left at once
-PROBE = 16  # one query of this many is tried all the same
+MAX_STREAK = 4  # after this many queries in a row that took the long way, most are not tried here
+PROBE = 16  # then one query of this many is
 
 
 class Room(NamedTuple):
@@ -70,7 +71,7 @@ class Caps(NamedTuple):
 
 
 def _new_room(model: FlatModel, factors: int, places: int, entries: int, sums: int) -> Room:
-    count, moves, widest = model.num_variables, model.num_moves, facts_of(model).max_scope
+    count, moves, widest = model.num_variables, model.num_moves, zeros_of(model).max_scope
 
     def ints(length: int) -> NDArray[np.int32]:
         return np.empty(length, dtype=np.int32)
@@ -257,15 +258,15 @@ class AtOnce:
     """Answers the queries of one model, each in one call. Any number of threads may ask."""
 
     def __init__(self, model: FlatModel) -> None:
-        zeros, facts = zeros_of(model), facts_of(model)
-        self._zeros, self._facts = zeros, facts
+        self._zeros = zeros = zeros_of(model)
         self._rooms: list[Room] = []  # those not in use
-        factors, places = model.num_factors + 2 * model.num_variables, facts.places + 4 * model.num_variables
+        entries, factors = model.num_entries, model.num_factors + 2 * model.num_variables
+        places = len(model.scopes) + 4 * model.num_variables
         sums = max(FIRST_ROOM, int(model.domain_sizes.max(initial=0)))
-        self._needs = np.array([factors, places, facts.entries + FIRST_ROOM, sums])
-        self._max_needs = MAX_ROOM + facts.entries
+        self._needs = np.array([factors, places, entries + FIRST_ROOM, sums])
+        self._max_needs = MAX_ROOM + entries
         is_void = not zeros.matter and bool(zeros.entries.any())  # no assignment is possible
-        self._is_able = facts.entries <= MAX_MODEL and not is_void
+        self._is_able = entries <= MAX_MODEL and not is_void
         self._streak = 0
 
     def answer(
@@ -278,7 +279,7 @@ class AtOnce:
         if not self._is_able or not self._is_worth_trying():
             return None
         assignment, score = np.empty(model.num_variables, dtype=np.int64), np.empty(1)
-        room, log_table, status = self._room(model), self._facts.log_table(model), NO_ROOM
+        room, log_table, status = self._room(model), log_table_of(model), NO_ROOM
         while status == NO_ROOM:
             room.given.fixed[:] = fixed
             status = answer_at_once(
@@ -300,7 +301,7 @@ class AtOnce:
             return _new_room(model, *self._needs.tolist())
 
     def _is_worth_trying(self) -> bool:
-        """Not where it has failed again and again, but for one query in some."""
+        """After several failures in a row, only now and then."""
         if self._streak < MAX_STREAK:
             return True
         self._streak += 1

@@ -50,43 +50,35 @@ class Room(NamedTuple):
 
 
 @inlined
-def _link(tables: Tables, graph: Graph, numbers: NDArray[np.int32], variable: int) -> None:
+def _link(tables: Tables, room: Room, variable: int) -> None:
     """Set the bits of a variable's neighbours."""
-    row = numbers[variable]
+    row = room.numbers[variable]
     place = tables.first_places[variable]
     while place >= 0:
         factor = tables.places[place, FACTOR]
         if tables.consumers[factor] == ALIVE:
             for other_place in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):
-                other = numbers[tables.places[other_place, VARIABLE]]
+                other = room.numbers[tables.places[other_place, VARIABLE]]
                 if other != row:
-                    add_neighbour(graph, row, other)
+                    add_neighbour(room.fresh, row, other)
         place = tables.places[place, NEXT]
 
 
 @inlined
-def _build_graph(
-    tables: Tables,
-    graph: Graph,
-    members: NDArray[np.int32],
-    begin: int,
-    end: int,
-    numbers: NDArray[np.int32],
-    own_logs: NDArray[np.float64],
-) -> None:
-    """The graph of the part ``members[begin:end]``; ``own_logs`` gets the logs of the variables' sizes.
+def _build_graph(tables: Tables, room: Room, part: NDArray[np.int32]) -> None:
+    """The graph of a part as it is, and the logs of the variables' sizes.
 
     Cost: the scopes of its factors, and a row of bits for each neighbour of each variable.
     """
-    count = end - begin
+    graph, own_logs, count = room.fresh, room.own_logs, len(part)
     words = (count + 63) >> 6
     for k in range(count):
-        numbers[members[begin + k]] = k
-        own_logs[k] = np.log(tables.sizes[members[begin + k]])
+        room.numbers[part[k]] = k
+        own_logs[k] = np.log(tables.sizes[part[k]])
     for k in range(count):
         for word in range(words):
             graph.bits[k, word] = ZERO
-        _link(tables, graph, numbers, members[begin + k])
+        _link(tables, room, part[k])
         degree = 0
         log_size = own_logs[k]
         for word in range(words):
@@ -134,14 +126,12 @@ def _cheapest(room: Room, num_left: int, rng: NDArray[np.uint64]) -> int:
 
 
 @inlined
-def _count_table(
-    tables: Tables, room: Room, members: NDArray[np.int32], begin: int, i: int, degree: int
-) -> float:
+def _count_table(tables: Tables, room: Room, part: NDArray[np.int32], i: int, degree: int) -> float:
     """Add the elimination of a variable to the cost; return the entries needed so far."""
     kept, cost = 1.0, room.cost
     for a in range(degree):
-        kept *= tables.sizes[members[begin + room.clique[a]]]
-    summed = kept * tables.sizes[members[begin + i]]
+        kept *= tables.sizes[part[room.clique[a]]]
+    summed = kept * tables.sizes[part[i]]
     cost[KEPT] += kept
     cost[LARGEST] = max(cost[LARGEST], summed)
     cost[SUMMED] += summed
@@ -154,14 +144,13 @@ def _count_table(
 def _try_order(
     tables: Tables,
     room: Room,
-    members: NDArray[np.int32],
-    begin: int,
-    count: int,
+    part: NDArray[np.int32],
     limit: float,
     max_work: float,
     rng: NDArray[np.uint64],
 ) -> tuple[bool, float]:
     """One order, with its cost; False if it needs ``limit`` entries or more. And the work done."""
+    count = len(part)
     words, work = (count + 63) >> 6, 0.0
     _copy_graph(room.fresh, room.graph, count)
     for k in range(NUM_COSTS):
@@ -174,13 +163,13 @@ def _try_order(
         i = room.left[at]
         room.left[at] = room.left[num_left - 1]
         degree = list_neighbours(room.graph, i, words, room.clique)
-        if _count_table(tables, room, members, begin, i, degree) >= limit:
+        if _count_table(tables, room, part, i, degree) >= limit:
             return False, work
         added, _ = take_out(room.graph, room.own_logs, i, room.clique, degree, words)
         work += num_left + degree * degree + 4.0 * added * words
         if work > max_work:
             return False, work
-        room.order[step] = members[begin + i]
+        room.order[step] = part[i]
     return True, work
 
 
@@ -210,12 +199,13 @@ def order_parts(
             costs[part, k] = np.inf
         if count > len(room.left):
             continue
-        _build_graph(tables, room.fresh, members, begin, begin + count, room.numbers, room.own_logs)
+        variables = members[begin : begin + count]
+        _build_graph(tables, room, variables)
         spent, limit, failures = 0.0, NEAR * max_entries, 0
         for attempt in range(max_tries):
             if attempt > 0 and spent * 2.0 > costs[part, SUMMED]:
                 break
-            found, work = _try_order(tables, room, members, begin, count, limit, max_work - spent, rng)
+            found, work = _try_order(tables, room, variables, limit, max_work - spent, rng)
             spent += work
             entries = room.cost[KEPT] + room.cost[LARGEST]
             if found and entries <= max_entries and room.cost[SUMMED] < costs[part, SUMMED]:

@@ -35,7 +35,7 @@ class Zeros(NamedTuple):
     possible: NDArray[np.bool_]
     """[moves] what is left without any evidence."""
     max_scope: int
-    """Variables of the widest factor."""
+    """Variables of the widest factor, 1 at least."""
     matter: bool
     """Can evidence imply anything? Not without zeros, nor where every assignment has probability zero."""
 
@@ -61,25 +61,15 @@ def new_spread(possible: NDArray[np.bool_], waiting: NDArray[np.bool_], max_scop
     return Spread(possible, waiting, queue, np.zeros(len(possible), dtype=np.bool_), moves)
 
 
-def with_implied(
-    model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None
-) -> dict[int, int]:
-    """The evidence and what it implies; the evidence alone if a given start does otherwise.
-
-    Nothing is implied where the evidence turns out to have probability zero: then every assignment breaks
-    something, and the search is to look for the fewest zeros.
-    """
-    fixed = fixed_values(model, evidence, start)
-    return {variable: int(fixed[variable]) for variable in np.flatnonzero(fixed >= 0).tolist()}
-
-
 def fixed_values(
     model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None, propagate: bool = True
 ) -> Fixed:
     """The evidence and, if it is to ``propagate``, what it implies, for each variable.
 
-    A given start that does otherwise has probability zero, and a search that begins there must be able to
-    return it: then the evidence alone is fixed.
+    Nothing is implied where the evidence turns out to have probability zero: then every assignment breaks
+    something, and the search is to look for the fewest zeros. A given start that does otherwise has
+    probability zero, and a search that begins there must be able to return it: then the evidence alone is
+    fixed.
     """
     given = as_fixed(evidence, model.num_variables)
     left = possible_moves(model, given) if propagate and zeros_of(model).matter else None
@@ -123,7 +113,7 @@ def zeros_of(model: FlatModel) -> Zeros:
     """The zeros of a model, found once."""
     entries = model.log_table == model.log_zero
     possible = np.ones(model.num_moves, dtype=np.bool_)
-    max_scope = int(np.diff(model.scope_starts).max(initial=0))
+    max_scope = int(np.diff(model.scope_starts).max(initial=1))
     if not entries.any():
         return Zeros(entries, np.ones(model.num_factors, dtype=np.bool_), possible, max_scope, matter=False)
     waiting = of_tables(np.add, entries, model.bases, np.int64) > 0

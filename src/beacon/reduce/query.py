@@ -1,4 +1,4 @@
-"""A query reduced: what is left to decide once the evidence has had its say, and the way back."""
+"""A query reduced: what the evidence leaves to decide, and the model's assignment for a decision."""
 
 from __future__ import annotations
 
@@ -95,20 +95,20 @@ def reduce_query(
     if left is None:
         return _impossible(model, fixed)
     possible, decided = left
-    facts = facts_of(model)
-    given = new_given(model, decided, facts.max_scope)
+    given = new_given(model, decided, zeros_of(model).max_scope)
     value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
     count = number_free_variables(model, possible, given, value_starts)
     variables = np.flatnonzero(given.numbers >= 0).astype(np.int32)
     num_values = int(value_starts[count])
-    tables = new_tables(0, num_values, model.num_factors + count, facts.places + 2 * count, facts.entries)
+    num_places, num_entries = len(model.scopes) + 2 * count, model.num_entries + FIRST_ROOM
+    tables = new_tables(0, num_values, model.num_factors + count, num_places, num_entries)
     tables = tables._replace(
         sizes=np.empty(count, dtype=np.int32),
         unary_starts=value_starts[: count + 1],
         first_places=np.full(count, -1, dtype=np.int32),
     )
     queue = new_queue(count)
-    condition_factors(model, facts.log_table(model), given, tables, queue.num_factors_of)
+    condition_factors(model, log_table_of(model), given, tables, queue.num_factors_of)
     steps = np.empty(0, dtype=np.int32)
     if eliminate:
         tables = _shrunk(tables, queue)
@@ -116,30 +116,21 @@ def reduce_query(
     return _with_parts(model, (fixed, decided), variables, given.values[:num_values], tables, steps)
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What reducing needs to know about a model, the same for all its queries."""
-
-    own_table: NDArray[np.float64] | None
-    """The model's tables with zeros at -inf; None: it has none (what is remembered must not keep it)."""
-    places: int
-    entries: int
-    max_scope: int
-
-    def log_table(self, model: FlatModel) -> NDArray[np.float64]:
-        """The model's tables with zeros at -inf."""
-        return model.log_table if self.own_table is None else self.own_table
+def log_table_of(model: FlatModel) -> NDArray[np.float64]:
+    """The model's tables with zeros at -inf."""
+    own = _table_with_zeros(model)
+    return model.log_table if own is None else own
 
 
 @once_per_model
-def facts_of(model: FlatModel) -> Facts:
-    """What reducing needs to know, found once."""
-    is_zero, own_table = zeros_of(model).entries, None
-    if is_zero.any():
-        own_table = np.where(is_zero, -np.inf, model.log_table)
-        own_table.flags.writeable = False  # as the model's own is: kernels are compiled for one of the two
-    max_scope = int(np.diff(model.scope_starts).max(initial=1))
-    return Facts(own_table, len(model.scopes), model.num_entries + FIRST_ROOM, max_scope)
+def _table_with_zeros(model: FlatModel) -> NDArray[np.float64] | None:
+    """The same where the model has zeros, else None: what is remembered must not keep the model's own."""
+    is_zero = zeros_of(model).entries
+    if not is_zero.any():
+        return None
+    table: NDArray[np.float64] = np.where(is_zero, -np.inf, model.log_table)
+    table.flags.writeable = False  # as the model's own is: kernels are compiled for one of the two
+    return table
 
 
 def _shrunk(tables: Tables, queue: Queue) -> Tables:

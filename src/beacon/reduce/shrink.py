@@ -1,4 +1,4 @@
-"""Variables that can be eliminated for nothing: what takes their place is no larger than what they leave."""
+"""Variables that are free to eliminate: the table that takes the place of their factors is no larger."""
 
 from __future__ import annotations
 

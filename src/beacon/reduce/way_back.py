@@ -1,4 +1,4 @@
-"""The way back: eliminated variables get their best values, last eliminated first."""
+"""Eliminated variables get their best values, last eliminated first."""
 
 from __future__ import annotations
 

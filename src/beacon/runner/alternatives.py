@@ -232,16 +232,12 @@ class _Searches:
     def extended(self, found: list[Assignment]) -> list[Assignment]:
         """As many as were asked for, unless no more are found."""
         while len(found) < self.count and not self.cancelled.is_set():
-            another = self._another(found, self._deadline(self.count - len(found)))
+            now = perf_counter()  # each of those that are left has an equal share of the time
+            another = self._another(found, now + (self.ends - now) / (self.count - len(found)))
             if another is None:
                 break
             found.append(another)
         return found
-
-    def _deadline(self, left: int) -> float:
-        """An equal share of the time for each of those that are left."""
-        now = perf_counter()
-        return now + (self.ends - now) / left
 
     def _another(self, found: Sequence[Assignment], deadline: float) -> Assignment | None:
         tried, failed = 0, 0

@@ -21,8 +21,8 @@ from beacon.runner.stop import Stop
 
 FIRST_SHARE = 0.05  # of the time
 MIN_SHARE, MAX_SHARE = 0.02, 0.5
-KEEPS_SHARE = 0.4  # of the gap: a level that closes this much leaves the share as it is, all six nearly all
-NEARLY_ALL = 20  # power of the part of its first gap that a bound has closed: 0.9 of it counts 0.12
+KEEPS_SHARE = 0.4  # a level that closes this part of the gap keeps its share; six of them close nearly all
+NEARLY_ALL = 20  # exponent: a bound that has closed 0.9 of its first gap counts 0.9 ** 20 = 0.12
 SETUP_SECONDS = 2e-7  # for each table entry of what is left
 SECONDS_PER_ENTRY = 1.5e-7  # of the clusters of a level, for enough passes to be of use
 TIME_LEFT_SHARE = 0.5  # of the time that is left, for a level or an elimination
@@ -34,10 +34,10 @@ DEFAULT_CLUSTERS = 1 << 16  # entries of clusters, likewise
 class Beside:
     """What becomes known about a query while it is searched: an upper bound, and the best of both.
 
-    Without a time limit the bound has its say before the search, so that the result is the same on every
-    machine. With one it takes turns with the search. Each time that its messages stall, its share of the time
-    grows if they have closed much of the gap since the last time, and shrinks if they have not. A bound that
-    has closed nearly all of its first gap gets more where the search finds nothing any more.
+    Without a time limit the bound is computed before the search, so that the result is the same on every
+    machine. With one the two take turns. Whenever its messages stall, the bound's share of the time grows if
+    they have closed much of the gap since the last stall, and shrinks if they have not. A bound that has
+    closed nearly all of its first gap gets more time when the search finds nothing better for long.
     """
 
     def __init__(self, solved: SolvedParts, effort: Effort) -> None:

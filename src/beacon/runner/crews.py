@@ -211,7 +211,7 @@ def _keep(key: str, one: Any) -> None:
 
 
 def _leave_ctrl_c() -> None:
-    """Ctrl-C reaches all processes of a terminal; the one at home ends the others."""
+    """Ctrl-C reaches all processes of a terminal; the one that started the workers ends them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -56,6 +56,7 @@ class Outcome:
     @classmethod
     def of(cls, search: Search, stop: str, setup_seconds: float = 0.0, trace: Trace | None = None) -> Outcome:
         """The outcome of a search as it stands."""
+        is_bounded = stop in {"optimal", "gap"} or search.upper_bound < math.inf
         return cls(
             assignment=search.best_assignment,
             score=search.best_score,
@@ -66,7 +67,7 @@ class Outcome:
             setup_seconds=setup_seconds,
             stop=stop,
             method=search.strategy.name,
-            upper_bound=search.least_bound if stop in {"optimal", "gap"} or search.is_bounded else None,
+            upper_bound=search.least_bound if is_bounded else None,
             proof="bound" if stop == "optimal" else None,
         )
 

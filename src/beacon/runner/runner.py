@@ -48,7 +48,7 @@ Finish = Callable[[int, Outcome], T]
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
 MAX_BATCH = 256
-LEAST_SHARE = 0.5  # of its time limit, that a query has though others have taken more than theirs
+LEAST_SHARE = 0.5  # of its time limit: what a query gets even if earlier ones took more than theirs
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +193,7 @@ class Runner:
         if beside is not None:
             search.lower(beside.limit, beside.slack)
             turn = beside.turn
-        if known is not None and known.is_impossible:  # a short search for few zeros: more would tell nobody
+        if known is not None and known.is_impossible:  # a short search for few zeros is enough
             stops = [stops[-1] | MaxSteps(self.searched.num_variables)]
         setup_seconds = perf_counter() - began
         search.charge(setup_seconds)
@@ -281,9 +281,7 @@ class _Job(Generic[T]):
         """Each search by itself, as many at once as there are threads."""
         runner, first = self.runner, self._know_the_only_one()
         if first is not None and first.best is not None:
-            spent = self.spent_seconds
-            outcome = runner.outcome(self.queries[0], self.stops, knowledge=first, spent_seconds=spent)
-            yield 0, self.finish(0, outcome)
+            yield 0, self._settled(0, first)
             return
 
         def work(k: int) -> T:
@@ -311,6 +309,12 @@ class _Job(Generic[T]):
             some = self.queries[first : first + self.runner.batch_size]
             for k, outcome in enumerate(self._outcomes_in_step(some), first):
                 yield k, self.finish(k, outcome)
+
+    def _settled(self, number: int, knowledge: Knowledge) -> T:
+        """What is made of a query whose best assignment is known."""
+        query, spent = self.queries[number], self.spent_seconds
+        outcome = self.runner.outcome(query, self.stops, knowledge=knowledge, spent_seconds=spent)
+        return self.finish(number, outcome)
 
     def _know_the_only_one(self) -> Knowledge | None:
         """Of a single query: to start a thread takes longer than most answers. None: of no use here."""
@@ -364,14 +368,10 @@ class _Job(Generic[T]):
             return Knowledge() if is_over else runner.know(self.queries[numbers[k]], self.stops)
 
         for k, knowledge in self._in_threads(know, len(numbers)) if runner.knows else ():
-            number = numbers[k]
             if knowledge.best is None:
-                left[number] = knowledge
+                left[numbers[k]] = knowledge
             else:
-                spent = self.spent_seconds
-                query = self.queries[number]
-                outcome = runner.outcome(query, self.stops, knowledge=knowledge, spent_seconds=spent)
-                yield number, self.finish(number, outcome)
+                yield numbers[k], self._settled(numbers[k], knowledge)
         if left:
             yield from self._scored_batch(left, len(self.queries) - numbers[-1] - 1)
 

@@ -1,4 +1,4 @@
-"""One search of one query: a state, a strategy, the loop that minds the clock, and what it improved."""
+"""One search of one query: its state, its strategy, a loop that watches the clock, and its improvements."""
 
 from __future__ import annotations
 
@@ -169,11 +169,6 @@ class Search:
         return 1 - int(self.core.counters[0]["best_step"]) / max(1, self.steps)
 
     @property
-    def is_bounded(self) -> bool:
-        """Is an upper bound known besides that of the tables?"""
-        return self.upper_bound < math.inf
-
-    @property
     def least_bound(self) -> float:
         """The lowest upper bound known: the one given, or all factors at their maxima under the evidence."""
         return min(self.upper_bound, float(self.core.counters[0]["upper_bound"]))
@@ -257,11 +252,8 @@ class Search:
 
     def _target(self, stop: Stop) -> float:
         """The score of a feasible assignment at which to stop."""
-        return float(min(stop.target, self._optimal_from, self._close_enough(stop)))
-
-    def _close_enough(self, stop: Stop) -> float:
-        """The score that is within the gap asked for; infinite where none is asked for."""
-        return self.least_bound - stop.gap if stop.gap > 0 else math.inf
+        close_enough = self.least_bound - stop.gap if stop.gap > 0 else math.inf
+        return float(min(stop.target, self._optimal_from, close_enough))
 
     def _met(self, stop: Stop) -> str:
         """Which of the scores to stop at has been met?"""
@@ -298,7 +290,7 @@ class Search:
             counters["num_events"] = 0
 
     def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance | None) -> None:
-        """Let a guide have its say from now on; without scores, let the strategy search by itself."""
+        """Follow a guide's scores from now on; without scores, let the strategy search by itself."""
         self._is_guided = False
         if scores is None:
             return
