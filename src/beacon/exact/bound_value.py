@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.relaxation import CLUSTER, Relaxation
+from beacon.exact.relaxation import CLUSTER, Relaxation, add_to_cluster
 from beacon.exact.subtables import LARGE, SMALL, Subtables, add_small
 from beacon.jit import inlined, kernel
 from beacon.model.factors import of_tables
@@ -59,10 +59,8 @@ def add_messages(relaxation: Relaxation, scales: NDArray[np.float64], errors: ND
         size = relaxation.value_starts[separator + 1] - relaxation.value_starts[separator]
         for link in range(relaxation.link_starts[separator], relaxation.link_starts[separator + 1]):
             cluster, message = relaxation.links.pairs[link, CLUSTER], relaxation.message_starts[link]
-            begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
-            messages, moved = relaxation.messages, relaxation.moved
-            add_small(relaxation.links, link, relaxation.digits, moved, begin, end, messages, message)
-            scales[cluster] += _largest_finite(messages, message, message + size)
+            add_to_cluster(relaxation, link, relaxation.messages, message)
+            scales[cluster] += _largest_finite(relaxation.messages, message, message + size)
             errors[cluster] += ROUNDING * scales[cluster]
 
 

@@ -17,18 +17,8 @@ from beacon.exact.clusters import mini_buckets
 from beacon.exact.decode import decoded_choices
 from beacon.exact.plan import plan
 from beacon.exact.relax import relax
-from beacon.exact.relaxation import Relaxation
-from beacon.exact.subtables import (
-    BLOCK,
-    LARGE,
-    MAP,
-    NUM_AXES,
-    SIDE_BY_SIDE,
-    Subtables,
-    add_small,
-    keep_largest,
-    next_block,
-)
+from beacon.exact.relaxation import Relaxation, add_to_cluster, raise_to_cluster, span_of
+from beacon.exact.subtables import BLOCK, MAP, NUM_AXES, SIDE_BY_SIDE, next_block
 from beacon.jit import inlined, kernel
 from beacon.model.factors import places_of, starts_of
 from beacon.model.flat import Fixed, FlatModel
@@ -141,35 +131,23 @@ def log_sum(model: FlatModel, fixed: Fixed, max_entries: int = MAX_TREE_ENTRIES)
 
 
 @inlined
-def _span(relaxation: Relaxation, link: int) -> tuple[int, int]:
-    """Where the table of a link's cluster begins and ends."""
-    cluster = relaxation.links.pairs[link, LARGE]
-    return relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
+def _add_shares(relaxation: Relaxation, link: int, start: int) -> None:
+    """Add up the potentials of a link's cluster in ``sums``, each divided by the best for its value.
 
-
-@inlined
-def _add_shares(
-    subtables: Subtables,
-    pair: int,
-    digits: NDArray[np.int64],
-    large: NDArray[np.float64],
-    begin: int,
-    end: int,
-    tops: NDArray[np.float64],
-    start: int,
-    shares: NDArray[np.float64],
-) -> None:
-    """Add up the large table's potentials, each divided by the largest one of its small entry."""
-    block, inside = subtables.pairs[pair, BLOCK], subtables.pairs[pair, MAP]
-    for axis in range(subtables.pairs[pair, NUM_AXES]):
+    The best ones are the separator's values, from ``start``.
+    """
+    links, digits, moved = relaxation.links, relaxation.digits, relaxation.moved
+    block, inside = links.pairs[link, BLOCK], links.pairs[link, MAP]
+    for axis in range(links.pairs[link, NUM_AXES]):
         digits[axis] = 0
     at = 0
+    begin, end = span_of(relaxation, link)
     for entry in range(begin, end, block):
         for k in range(block):
-            place = at + (k if inside == SIDE_BY_SIDE else subtables.maps[inside + k])
-            if large[entry + k] > -np.inf:
-                shares[place] += np.exp(large[entry + k] - tops[start + place])
-        at = next_block(subtables, pair, digits, at)
+            place = at + (k if inside == SIDE_BY_SIDE else links.maps[inside + k])
+            if moved[entry + k] > -np.inf:
+                relaxation.sums[place] += np.exp(moved[entry + k] - relaxation.values[start + place])
+        at = next_block(links, link, digits, at)
 
 
 @kernel
@@ -178,40 +156,36 @@ def pass_up(relaxation: Relaxation, is_summed: bool) -> None:
 
     Cost: the entries of both for each separator.
     """
-    values, moved, links, sums = relaxation.values, relaxation.moved, relaxation.links, relaxation.sums
+    values, sums = relaxation.values, relaxation.sums
     for separator in range(len(relaxation.link_starts) - 1):
         start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
         child, parent = 2 * separator, 2 * separator + 1
         for value in range(end - start):
             values[start + value] = -np.inf
             sums[value] = 0.0
-        first, last = _span(relaxation, child)
-        keep_largest(links, child, relaxation.digits, moved, first, last, values, start)
+        raise_to_cluster(relaxation, child, values, start)
         if is_summed:
-            _add_shares(links, child, relaxation.digits, moved, first, last, values, start, sums)
+            _add_shares(relaxation, child, start)
             for value in range(end - start):
                 if sums[value] > 0.0:
                     values[start + value] += np.log(sums[value])
-        first, last = _span(relaxation, parent)
-        add_small(links, parent, relaxation.digits, moved, first, last, values, start)
+        add_to_cluster(relaxation, parent, values, start)
 
 
 @kernel
 def pass_down(relaxation: Relaxation) -> None:
     """Tell each child the best of all that is not its own. Cost: as :func:`pass_up`."""
-    sums, moved, links = relaxation.sums, relaxation.moved, relaxation.links
+    sums = relaxation.sums
     for separator in range(len(relaxation.link_starts) - 2, -1, -1):
         start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
         child, parent = 2 * separator, 2 * separator + 1
         for value in range(end - start):
             sums[value] = -np.inf
-        first, last = _span(relaxation, parent)
-        keep_largest(links, parent, relaxation.digits, moved, first, last, sums, 0)
+        raise_to_cluster(relaxation, parent, sums, 0)
         for value in range(end - start):
             if sums[value] > -np.inf:  # else the child has had no say, or -inf itself
                 sums[value] -= relaxation.values[start + value]
-        first, last = _span(relaxation, child)
-        add_small(links, child, relaxation.digits, moved, first, last, sums, 0)
+        add_to_cluster(relaxation, child, sums, 0)
 
 
 @kernel
