@@ -10,8 +10,7 @@ from beacon.exact.subtables import (
     NUM_COLUMNS,
     Scopes,
     Subtables,
-    add_small,
-    keep_largest,
+    combine,
     relate,
 )
 from beacon.jit import kernel
@@ -26,7 +25,7 @@ def add(
     small: NDArray[np.float64],
     start: int,
 ) -> None:
-    add_small(subtables, 0, digits, large, 0, len(large), small, start)
+    combine(subtables, 0, digits, large, 0, len(large), small, start, True)
 
 
 @kernel
@@ -37,7 +36,7 @@ def raise_to(
     small: NDArray[np.float64],
     start: int,
 ) -> None:
-    keep_largest(subtables, 0, digits, large, 0, len(large), small, start)
+    combine(subtables, 0, digits, large, 0, len(large), small, start, False)
 
 
 def scopes_of(sizes: NDArray[np.int32], scope: list[int]) -> Scopes:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.exact.relaxation import CLUSTER, Relaxation, add_to_cluster
-from beacon.exact.subtables import LARGE, SMALL, Subtables, add_small
+from beacon.exact.subtables import LARGE, SMALL, Subtables, combine
 from beacon.jit import inlined, kernel
 from beacon.model.factors import of_tables
 from beacon.model.flat import ROUNDING, FlatModel, once_per_model
@@ -47,7 +47,7 @@ def add_factors(
     for pair in range(len(owners.pairs)):
         cluster, factor = owners.pairs[pair, LARGE], owners.pairs[pair, SMALL]
         begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
-        add_small(owners, pair, relaxation.digits, relaxation.moved, begin, end, table, starts[factor])
+        combine(owners, pair, relaxation.digits, relaxation.moved, begin, end, table, starts[factor], True)
         scales[cluster] += _largest_finite(table, starts[factor], starts[factor + 1])
         errors[cluster] += ROUNDING * scales[cluster]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.subtables import Scopes, Subtables, add_small, keep_largest
+from beacon.exact.subtables import Scopes, Subtables, combine
 from beacon.jit import inlined, kernel
 
 CLUSTER, SEPARATOR = 0, 1  # columns of ``links.pairs``
@@ -59,14 +59,14 @@ def span_of(relaxation: Relaxation, link: int) -> tuple[int, int]:
 def add_to_cluster(relaxation: Relaxation, link: int, small: NDArray[np.float64], start: int) -> None:
     """Add numbers for a separator's values, from ``start``, to the cluster of a link."""
     begin, end = span_of(relaxation, link)
-    add_small(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, small, start)
+    combine(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, small, start, True)
 
 
 @inlined
 def raise_to_cluster(relaxation: Relaxation, link: int, small: NDArray[np.float64], start: int) -> None:
     """Raise numbers for a separator's values, from ``start``, to the best entries of a link's cluster."""
     begin, end = span_of(relaxation, link)
-    keep_largest(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, small, start)
+    combine(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, small, start, False)
 
 
 @inlined
