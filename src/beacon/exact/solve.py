@@ -98,7 +98,7 @@ class SolvedParts:
 
 
 def unsolved(reduced: ReducedQuery, seed: int = 0) -> SolvedParts:
-    """Nothing found out yet."""
+    """A reduced query with all parts open."""
     nothing = np.zeros(reduced.num_parts, dtype=np.bool_)
     return SolvedParts(reduced, nothing, reduced.tables, reduced.steps, seed)
 

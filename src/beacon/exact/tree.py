@@ -30,7 +30,7 @@ MAX_TREE_ENTRIES = 1 << 24
 
 
 class Tree:
-    """The clusters of a query whose every possible assignment is still there.
+    """The clusters of a query from which no possible assignment has been removed.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ DONE, NO_ROOM = 0, 1
 
 
 class Queue(NamedTuple):
-    """The variables of a query that wait to be looked at, and those that are out."""
+    """The variables of a query that wait to be looked at, and those that are eliminated."""
 
     num_factors_of: NDArray[np.int32]
     """[variables] living factors of each."""

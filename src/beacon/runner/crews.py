@@ -1,4 +1,4 @@
-"""The workers that joblib can be told to use: how work reaches them, and how they die.
+"""The workers that joblib can be told to use: how work reaches them, and which errors mean that one died.
 
 joblib's own loop is not used: it waits forever where Dask gives up on a task whose workers die.
 """

@@ -182,17 +182,17 @@ class Runner:
             return proved(*knowledge.best, self.strategy.name, began, spent_seconds)
         if self.knows:
             began += warm_up_search(self.strategy, self.searched)
-        beside, known = None, knowledge.parts
+        bounding, known = None, knowledge.parts
         if known is not None:
-            from beacon.runner.beside import Beside  # noqa: PLC0415
+            from beacon.runner.bounding import Bounding  # noqa: PLC0415
             from beacon.runner.known import Effort  # noqa: PLC0415
 
-            beside = Beside(known, Effort.within(stops[-1].seconds))
-            beside.before(perf_counter() - began)
+            bounding = Bounding(known, Effort.within(stops[-1].seconds))
+            bounding.before(perf_counter() - began)
         search, turn = self._new_search(query, known, seed), None
-        if beside is not None:
-            search.lower(beside.limit, beside.slack)
-            turn = beside.turn
+        if bounding is not None:
+            search.lower(bounding.limit, bounding.slack)
+            turn = bounding.turn
         if known is not None and known.is_impossible:  # a short search for few zeros is enough
             stops = [stops[-1] | MaxSteps(self.searched.num_variables)]
         setup_seconds = perf_counter() - began
@@ -202,7 +202,7 @@ class Runner:
             if reason in {"steps", "seconds"}:
                 reason = search.run(stop, cancelled, on_improvement, scores, self._guidance, turn)
         outcome = Outcome.of(search, reason, setup_seconds)
-        return outcome if beside is None else beside.completed(outcome)
+        return outcome if bounding is None else bounding.completed(outcome)
 
     def know(
         self,

@@ -191,11 +191,11 @@ class Search:
         on_improvement: Callable[[Search], None] | None = None,
         scores: NDArray[np.float32] | None = None,
         guidance: Guidance | None = None,
-        beside: Callable[[Search, Stop], str | None] | None = None,
+        watch: Callable[[Search, Stop], str | None] | None = None,
     ) -> str:
         """Search until ``stop`` and say why it ended; its limits count from the search's beginning.
 
-        ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded. ``beside`` is
+        ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded. ``watch`` is
         called every few milliseconds; it may say why to stop. ``on_improvement`` hears of better assignments
         and of better upper bounds.
         """
@@ -212,8 +212,8 @@ class Search:
                 return self._met(stop) if verdict == TARGET else REASONS[verdict]
             if self._is_stuck():
                 return "stalled"
-            if beside is not None:
-                bound, reason = self.upper_bound, beside(self, stop)
+            if watch is not None:
+                bound, reason = self.upper_bound, watch(self, stop)
                 if on_improvement and self.upper_bound < bound:
                     on_improvement(self)
                 self.seconds = perf_counter() - began

@@ -1,4 +1,4 @@
-"""The upper bound beside a search: it gets time while it moves, and ends the search when the two meet."""
+"""The upper bound of a query while it is searched: how much time it gets, and when it ends the search."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MIN_PASSES, MAX_PASSES = 20, 1000
 DEFAULT_CLUSTERS = 1 << 16  # entries of clusters, likewise
 
 
-class Beside:
+class Bounding:
     """What becomes known about a query while it is searched: an upper bound, and the best of both.
 
     Without a time limit the bound is computed before the search, so that the result is the same on every
@@ -78,7 +78,7 @@ class Beside:
             return None
         left = self.effort.seconds - search.seconds
         expected = SETUP_SECONDS * self._num_entries if self._bound is None else self._bound.next_seconds
-        may_have_spent = self._share_beside(search.idle_share) * search.seconds
+        may_have_spent = self._share_of_time(search.idle_share) * search.seconds
         due = expected <= min(may_have_spent - self._spent, TIME_LEFT_SHARE * left)
         if not due or (self._bound is not None and self._bound.is_finished):
             return None
@@ -93,7 +93,7 @@ class Beside:
         return self._reason(stop)
 
     def completed(self, outcome: Outcome) -> Outcome:
-        """A search's outcome with what was learned beside it."""
+        """A search's outcome with what the bound and its assignments add."""
         began = perf_counter()
         outcome = replace(outcome, trace=outcome.trace.not_before(outcome.setup_seconds))
         if self.is_impossible:
@@ -118,7 +118,7 @@ class Beside:
     def _tolerance(self) -> float:
         return tolerance_of(self.solved.reduced.model)
 
-    def _share_beside(self, idle_share: float) -> float:
+    def _share_of_time(self, idle_share: float) -> float:
         """The bound's share of the time, beside a search that has found nothing in this part of its steps."""
         gap = self.upper_bound - self.score
         closed = 1 - gap / self._first_gap if gap < self._first_gap < math.inf else 0.0
@@ -142,9 +142,9 @@ class Beside:
         bound.step(best=self.score)
         if bound.num_stalls > self._num_stalls or bound.is_finished:
             self._offer(bound.decoded())
-            self._share_anew(bound)
+            self._adapt_share(bound)
 
-    def _share_anew(self, bound: Bound) -> None:
+    def _adapt_share(self, bound: Bound) -> None:
         """A larger share for a bound that moves, a smaller one for one that does not."""
         gap = bound.upper_bound - self.score
         closed = 1 - gap / self._gap if 0 < self._gap < math.inf else 0.0
