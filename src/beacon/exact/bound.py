@@ -164,9 +164,7 @@ class Bound:
         self.removed |= reduced.moves_of(is_dead)
         fewer = reduce_query(reduced.model, self._given, self.removed)
         prospect = plan(fewer, self._seed, self.max_entries, self.max_order_work)
-        ranking = np.argsort(prospect.work, kind="stable")
-        is_cheap = np.zeros(len(ranking), dtype=np.bool_)
-        is_cheap[ranking] = np.cumsum(prospect.work[ranking]) <= self.max_work
+        is_cheap = prospect.cheapest(self.max_work)
         return solve_parts(fewer, prospect, is_cheap, self._seed, self.max_entries)
 
     def _climb(self) -> None:

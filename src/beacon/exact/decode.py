@@ -68,8 +68,7 @@ def _add_best(
 def decode(
     sizes_of: NDArray[np.int32],
     scopes: Scopes,
-    table_starts: NDArray[np.int64],
-    moved: NDArray[np.float64],
+    relaxation: Relaxation,
     own_values: NDArray[np.float64],
     own_starts: NDArray[np.int64],
     order: NDArray[np.int32],
@@ -91,7 +90,8 @@ def decode(
         for reader in range(reader_starts[k], reader_starts[k + 1]):
             cluster = readers[reader]
             count, entry, own = _list_axes(sizes_of, scopes, cluster, variable, choices, axes)
-            _add_best(moved, table_starts[cluster] + entry, own, size, axes, count, sums)
+            start = relaxation.table_starts[cluster] + entry
+            _add_best(relaxation.moved, start, own, size, axes, count, sums)
         best = 0
         for value in range(1, size):
             if sums[value] > sums[best]:
@@ -112,8 +112,7 @@ def decoded_choices(
     decode(
         sizes,
         scopes,
-        relaxation.table_starts,
-        relaxation.moved,
+        relaxation,
         *(own or (np.zeros(longest), np.zeros(len(clusters.order), dtype=np.int64))),
         clusters.order,
         *clusters.readers,

@@ -49,6 +49,12 @@ class Plan:
         kept, places = chosen[:, KEPT].sum(), chosen[:, PLACES].sum()
         return int(kept), int(chosen[:, LARGEST].max(initial=0.0)), int(places)
 
+    def cheapest(self, max_work: float) -> NDArray[np.bool_]:
+        """[parts] those that can be eliminated together within a cap on work: the cheapest first."""
+        ranking, fits = np.argsort(self.work, kind="stable"), np.zeros(len(self.costs), dtype=np.bool_)
+        fits[ranking] = np.cumsum(self.work[ranking]) <= max_work
+        return fits
+
     def affordable(self, max_entries: float = MAX_ENTRIES) -> NDArray[np.bool_]:
         """[parts] those that can be eliminated together within a cap on entries: the cheapest first."""
         ranking = np.argsort(self.entries, kind="stable")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.components import find_parts
-from beacon.reduce.condition import condition_factors, new_given, number_free_variables
+from beacon.reduce.condition import Given, condition_factors, new_given, number_free_variables
 from beacon.reduce.propagate import possible_moves, zeros_of
 from beacon.reduce.shrink import NEEDED, STEPS, Queue, new_queue, shrink
 from beacon.reduce.tables import ENTRIES, Tables, new_scratch, new_tables, with_room
@@ -43,13 +43,16 @@ class ReducedQuery:
     """The variables of all parts, one part after another."""
     part_starts: NDArray[np.int32]
     """[parts + 1] where each part begins in ``members``."""
-    is_impossible: bool
-    """Is it proved that no assignment has a probability other than zero?"""
 
     @property
     def num_parts(self) -> int:
         """Number of independent parts."""
         return len(self.part_starts) - 1
+
+    @property
+    def is_impossible(self) -> bool:
+        """Is it proved that no assignment has a probability other than zero?"""
+        return self.constant == -math.inf
 
     @property
     def constant(self) -> float:
@@ -96,24 +99,35 @@ def reduce_query(
         return _impossible(model, fixed)
     possible, decided = left
     given = new_given(model, decided, zeros_of(model).max_scope)
-    value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
-    count = number_free_variables(model, possible, given, value_starts)
-    variables = np.flatnonzero(given.numbers >= 0).astype(np.int32)
-    num_values = int(value_starts[count])
-    num_places, num_entries = len(model.scopes) + 2 * count, model.num_entries + FIRST_ROOM
-    tables = new_tables(0, num_values, model.num_factors + count, num_places, num_entries)
-    tables = tables._replace(
-        sizes=np.empty(count, dtype=np.int32),
-        unary_starts=value_starts[: count + 1],
-        first_places=np.full(count, -1, dtype=np.int32),
-    )
-    queue = new_queue(count)
-    condition_factors(model, log_table_of(model), given, tables, queue.num_factors_of)
+    tables, queue = _conditioned(model, possible, given)
     steps = np.empty(0, dtype=np.int32)
     if eliminate:
         tables = _shrunk(tables, queue)
         steps = queue.steps[: queue.progress[STEPS]].copy()
-    return _with_parts(model, (fixed, decided), variables, given.values[:num_values], tables, steps)
+    variables, values = np.flatnonzero(given.numbers >= 0).astype(np.int32), given.values[: len(tables.unary)]
+    return ReducedQuery(model, fixed, decided, variables, values, tables, steps, *_parts(tables, steps))
+
+
+def _conditioned(model: FlatModel, possible: NDArray[np.bool_], given: Given) -> tuple[Tables, Queue]:
+    """The tables over the free variables, and the queue of these."""
+    value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
+    count = number_free_variables(model, possible, given, value_starts)
+    num_places, num_entries = len(model.scopes) + 2 * count, model.num_entries + FIRST_ROOM
+    num_values, num_factors = int(value_starts[count]), model.num_factors + count
+    tables = new_tables(count, num_values, num_factors, num_places, num_entries)
+    tables.unary_starts[:] = value_starts[: count + 1]
+    queue = new_queue(count)
+    condition_factors(model, log_table_of(model), given, tables, queue.num_factors_of)
+    return tables, queue
+
+
+def _parts(tables: Tables, steps: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The variables of all parts, and where each begins."""
+    count = len(tables.sizes)
+    members = np.empty(count - len(steps), dtype=np.int32)
+    part_of, part_starts = np.empty(count, dtype=np.int32), np.empty(len(members) + 1, dtype=np.int32)
+    num_parts = find_parts(tables, steps, part_of, members, part_starts)
+    return members, part_starts[: num_parts + 1].copy()
 
 
 def log_table_of(model: FlatModel) -> NDArray[np.float64]:
@@ -144,37 +158,10 @@ def _shrunk(tables: Tables, queue: Queue) -> Tables:
     return tables
 
 
-def _with_parts(
-    model: FlatModel,
-    fixed: tuple[Fixed, Fixed],
-    variables: NDArray[np.int32],
-    values: NDArray[np.int32],
-    tables: Tables,
-    steps: NDArray[np.int32],
-) -> ReducedQuery:
-    members = np.empty(len(variables) - len(steps), dtype=np.int32)
-    part_of, part_starts = np.empty_like(variables), np.empty(len(members) + 1, dtype=np.int32)
-    num_parts = find_parts(tables, steps, part_of, members, part_starts)
-    is_impossible = tables.constant[0] == -math.inf
-    return ReducedQuery(
-        model,
-        *fixed,
-        variables,
-        values,
-        tables,
-        steps,
-        members,
-        part_starts[: num_parts + 1].copy(),
-        is_impossible=bool(is_impossible),
-    )
-
-
 def _impossible(model: FlatModel, fixed: Fixed) -> ReducedQuery:
     """What is left of a query whose evidence contradicts the zeros: nothing."""
     nothing = np.empty(0, dtype=np.int32)
     tables = new_tables(0, 0, 0, 0, 0)
     tables.constant[0] = -math.inf
     starts = np.zeros(1, dtype=np.int32)
-    return ReducedQuery(
-        model, fixed, fixed, nothing, nothing, tables, nothing, nothing, starts, is_impossible=True
-    )
+    return ReducedQuery(model, fixed, fixed, nothing, nothing, tables, nothing, nothing, starts)

@@ -138,9 +138,8 @@ def _tree_of_parts(result: Result, runner: Runner, stop: Stop) -> Tree | None:
         return None
     given = as_fixed(result.evidence, flat.num_variables)
     reduced = reduce_query(flat, given, eliminate=False)
-    work = plan(reduced, result.seed, MAX_PART_ENTRIES, effort.caps.order_work).work
-    ranking, is_cheap = np.argsort(work, kind="stable"), np.zeros(len(work), dtype=np.bool_)
-    is_cheap[ranking] = np.cumsum(work[ranking]) <= MAX_PART_ENTRIES
+    prospect = plan(reduced, result.seed, MAX_PART_ENTRIES, effort.caps.order_work)
+    is_cheap = prospect.cheapest(MAX_PART_ENTRIES)
     if not is_cheap.any():
         return None
     others = reduced.variables[reduced.members[np.repeat(~is_cheap, np.diff(reduced.part_starts))]]

@@ -102,20 +102,14 @@ def margins_of(
     if result.zero_factors:
         return None
     if tree is not None:
-        losses = _exact_losses(tree, runner, result)
-        return _made(result, losses, losses, exact=True)
+        lower = upper = _exact_losses(tree, runner, result)
+        return Margins(result.model, result.evidence, result.assignment, upper, lower, exact=True)
     upper = flip_losses(runner.flat, result.assignment)
     for other in result.alternatives or ():
         moves = runner.flat.move_starts[:-1] + other.assignment
         upper[moves] = np.minimum(upper[moves], other.loss)
-    lower = _least_losses(result, runner, stop, cancelled)
-    return _made(result, upper, np.minimum(lower, upper), exact=False)
-
-
-def _made(
-    result: Result, losses: NDArray[np.float64], lowest: NDArray[np.float64], *, exact: bool
-) -> Margins:
-    return Margins(result.model, result.evidence, result.assignment, losses, lowest, exact)
+    lower = np.minimum(_least_losses(result, runner, stop, cancelled), upper)
+    return Margins(result.model, result.evidence, result.assignment, upper, lower, exact=False)
 
 
 def _exact_losses(tree: Tree, runner: Runner, result: Result) -> NDArray[np.float64]:
