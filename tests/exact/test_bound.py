@@ -12,9 +12,8 @@ import pytest
 from beacon.exact import bound as bound_module
 from beacon.exact import level as level_module
 from beacon.exact.bound import Bound
-from beacon.exact.bound_value import sum_outward
 from beacon.exact.clusters import mini_buckets
-from beacon.exact.level import Level
+from beacon.exact.level import Level, sum_outward
 from beacon.exact.plan import plan
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.model.families import ising_grid

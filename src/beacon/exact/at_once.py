@@ -21,12 +21,11 @@ from beacon.jit import inlined, kernel
 from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.components import find_parts
 from beacon.reduce.condition import Given, condition_factors, new_given, number_free_variables
-from beacon.reduce.eliminate import eliminate_in_order
+from beacon.reduce.eliminate import choose_backwards, eliminate_in_order
 from beacon.reduce.propagate import Spread, Zeros, fix_implied, new_spread, zeros_of
 from beacon.reduce.query import log_table_of
 from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, Queue, new_queue, shrink
 from beacon.reduce.tables import ENTRIES, FACTORS, PLACES, Scratch, Tables, new_scratch, new_tables
-from beacon.reduce.way_back import choose_backwards
 from beacon.rng import seed_by_fixed, word_of
 
 ANSWERED, LEFT, NO_ROOM = 0, 1, 2

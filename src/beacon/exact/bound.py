@@ -8,9 +8,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.bound_value import reduction_slack
 from beacon.exact.clusters import Clusters, mini_buckets, single_factors
-from beacon.exact.level import Level
+from beacon.exact.level import Level, reduction_slack
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, plan
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.reduce.query import reduce_query

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from beacon.exact.plan import MAX_ENTRIES, Plan
 from beacon.model.flat import Fixed
-from beacon.reduce.eliminate import eliminate_in_order
+from beacon.reduce.eliminate import choose_backwards, eliminate_in_order, spread_backwards
 from beacon.reduce.query import ReducedQuery
 from beacon.reduce.tables import Tables, new_scratch, with_room
-from beacon.reduce.way_back import choose_backwards, spread_backwards
 from beacon.rng import stream_of_fixed
 
 

@@ -12,11 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.bound_value import add_factors
-from beacon.exact.clusters import mini_buckets
+from beacon.exact.clusters import mini_buckets, relax
 from beacon.exact.decode import decoded_choices
+from beacon.exact.level import add_factors
 from beacon.exact.plan import plan
-from beacon.exact.relax import relax
 from beacon.exact.relaxation import Relaxation, add_to_cluster, raise_to_cluster, span_of
 from beacon.exact.subtables import BLOCK, MAP, NUM_AXES, SIDE_BY_SIDE, next_block
 from beacon.jit import inlined, kernel

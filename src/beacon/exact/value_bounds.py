@@ -1,4 +1,4 @@
-"""Upper bounds on the best score with each value of each variable, where elimination would take too long."""
+"""Upper bounds on the best score with each value, and values that no possible assignment has."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.clusters import Clusters, mini_buckets, single_factors
+from beacon.exact.clusters import Clusters, mini_buckets, scopes_of, single_factors
 from beacon.exact.level import Level
-from beacon.exact.plan import plan
-from beacon.exact.relax import scopes_of
+from beacon.exact.plan import MAX_WORK, plan
 from beacon.exact.solve import unsolved
 from beacon.exact.subtables import Scopes
 from beacon.jit import kernel
@@ -23,6 +22,8 @@ MAX_LEVEL_ENTRIES = 1 << 22
 PASSES = 40  # of messages at each level, at most
 PASSES_PER_LOOK = 4
 STALL = 1e-6  # a fall of the bound by less than this share of it is none
+ZEROS_TABLE = 64  # entries of a cluster that passes on zeros
+ZEROS_PASSES = 4  # twice forward and back; the second time adds little
 
 
 def value_bounds(reduced: ReducedQuery, is_over: Callable[[], bool] = lambda: False) -> NDArray[np.float64]:
@@ -102,3 +103,19 @@ def add_drops(
                     for entry in range(block, block + stride):
                         best = max(best, table[entry])
                 drops[first + value] += tops[k] - best
+
+
+def impossible_moves(
+    reduced: ReducedQuery, seed: int = 0, max_order_work: float = MAX_WORK
+) -> NDArray[np.bool_]:
+    """[model's moves] those of values that are found to be impossible; none where no order is found.
+
+    Zeros are passed on between clusters of a few factors each, along an elimination order. Reducing the query
+    again without these moves keeps every possible assignment.
+    """
+    prospect = plan(reduced, seed, math.inf, max_order_work, max_tries=1)
+    if not np.isfinite(prospect.work).all():
+        return np.zeros(reduced.model.num_moves, dtype=np.bool_)
+    level = Level(unsolved(reduced, seed), mini_buckets(reduced.tables, prospect.order, ZEROS_TABLE))
+    level.run(ZEROS_PASSES)
+    return reduced.moves_of(~level.living())

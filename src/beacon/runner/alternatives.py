@@ -21,8 +21,8 @@ from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.reduce.query import reduce_query
-from beacon.runner.flips import flip_losses
 from beacon.runner.known import Effort
+from beacon.runner.margins import flip_losses
 from beacon.runner.pool import Cancelled
 from beacon.runner.runner import Runner
 from beacon.runner.search import Search

@@ -90,7 +90,7 @@ def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, 
     reduced = reduce_query(model, given)
     prospect, is_cheap = _prospect(reduced, effort, seed)
     if not is_cheap.all() and _pays_to_join(reduced, effort):
-        from beacon.exact.impossible import impossible_moves  # noqa: PLC0415 - few queries need it
+        from beacon.exact.value_bounds import impossible_moves  # noqa: PLC0415 - few queries need it
 
         impossible = impossible_moves(reduced, seed, effort.caps.order_work)
         if impossible.any():

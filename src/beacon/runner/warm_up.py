@@ -98,7 +98,7 @@ def warm_up_exact() -> None:
 @_once
 def warm_up_long_way() -> None:
     """The same for larger queries."""
-    from beacon.exact.impossible import impossible_moves  # noqa: PLC0415
+    from beacon.exact.value_bounds import impossible_moves  # noqa: PLC0415
     from beacon.runner.known import Effort, know  # noqa: PLC0415
 
     solved = know(_knotted_model(), {}, Effort(), 0)
