@@ -18,6 +18,7 @@ from beacon.exact.relaxation import (
     FORWARD,
     Relaxation,
     add_to_cluster,
+    find_largest,
     mark_living,
     pass_messages,
 )
@@ -67,8 +68,9 @@ class Level:
         add_messages(relaxation, scales, errors[:clusters])
         self.left = relaxation.values.copy()
         take_messages(relaxation, self.left, errors[clusters:])
-        pairs = (relaxation.moved, relaxation.table_starts), (self.left, relaxation.value_starts)
-        self.tops = np.concatenate([np.maximum.reduceat(table, starts[:-1]) for table, starts in pairs])
+        self.tops = np.empty(len(errors))
+        find_largest(relaxation.moved, relaxation.table_starts, self.tops[:clusters])
+        find_largest(self.left, relaxation.value_starts, self.tops[clusters:])
         self.last_value = -math.inf
         if not self.solved.is_impossible and (self.tops > -math.inf).all():
             terms = np.concatenate([[self.solved.score], self.tops])
@@ -175,11 +177,14 @@ def take_messages(relaxation: Relaxation, left: NDArray[np.float64], errors: NDA
         errors[separator] = error
 
 
+@kernel
 def sum_outward(numbers: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
     """An upper bound on the exact sum of numbers each of which may be too small by its error."""
-    totals = np.cumsum(numbers)  # one after the other: np.sum would add in pairs
-    error = np.cumsum(errors + ROUNDING * np.abs(totals))[-1]
-    return float(totals[-1] + error + ROUNDING * (abs(totals[-1]) + error))
+    total, error = 0.0, 0.0
+    for k in range(len(numbers)):
+        total += numbers[k]
+        error += errors[k] + ROUNDING * abs(total)
+    return total + error + ROUNDING * (abs(total) + error)
 
 
 @once_per_model

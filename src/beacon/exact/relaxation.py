@@ -145,6 +145,16 @@ def _visit(relaxation: Relaxation, separator: int, direction: int, gap: float) -
 
 
 @kernel
+def find_largest(table: NDArray[np.float64], starts: NDArray[np.int64], largest: NDArray[np.float64]) -> None:
+    """The largest entry of each stretch of a table; numpy's reduceat is far slower. Cost: the entries."""
+    for k in range(len(largest)):
+        top = -np.inf
+        for entry in range(starts[k], starts[k + 1]):
+            top = max(top, table[entry])
+        largest[k] = top
+
+
+@kernel
 def pass_messages(relaxation: Relaxation, direction: int, gap: float) -> None:
     """Visit all separators, in order if ``direction`` is FORWARD, else backwards.
 

@@ -16,7 +16,7 @@ from beacon.exact.clusters import mini_buckets, relax
 from beacon.exact.decode import decoded_choices
 from beacon.exact.level import add_factors
 from beacon.exact.plan import plan
-from beacon.exact.relaxation import Relaxation, add_to_cluster, raise_to_cluster, span_of
+from beacon.exact.relaxation import Relaxation, add_to_cluster, find_largest, raise_to_cluster, span_of
 from beacon.exact.subtables import BLOCK, MAP, NUM_AXES, SIDE_BY_SIDE, next_block
 from beacon.jit import inlined, kernel
 from beacon.model.factors import places_of, starts_of
@@ -68,13 +68,14 @@ class Tree:
 
         ``is_allowed`` rules values out. Cost: four times the entries of all clusters.
         """
-        moved, scores = self.relaxation.moved, np.empty(self.num_values)
+        moved, best, scores = self.relaxation.moved, np.empty(self.num_values), np.empty(self.num_values)
         moved[:] = self.base
         if is_allowed is not None:
             moved[np.repeat(~is_allowed[self._values], self._stretches)] = -math.inf
         pass_up(self.relaxation, False)
         pass_down(self.relaxation)
-        scores[self._values] = np.maximum.reduceat(moved, starts_of(self._stretches)[:-1])
+        find_largest(moved, starts_of(self._stretches), best)
+        scores[self._values] = best
         return scores
 
     def tops(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
