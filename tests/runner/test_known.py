@@ -333,7 +333,7 @@ def test_a_bound_that_does_not_move_has_a_small_share(monkeypatch: pytest.Monkey
     for gap, share in [(100.0, 0.05), (99.0, 0.02), (20.0, 0.16), (4.0, 0.5), (2.4, 0.5), (2.4, 0.02)]:
         bound.upper_bound = gap
         if gap < 100.0:
-            found._share_anew(bound)
+            found._adapt_share(bound)
         found._gap = gap
         assert found._share == pytest.approx(share, rel=0.1)
 

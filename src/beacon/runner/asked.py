@@ -111,6 +111,6 @@ def _supposed(
     start = result.assignment.copy()
     for variable, value in suppose.items():
         start[variable] = value
-    query = Query(evidence, start, yields=True)
-    outcome = runner.outcome(query, [stop], seed=result.seed, cancelled=cancelled)
+    query = Query(evidence, start, yields=True, seed=result.seed)
+    outcome = runner.outcome(query, [stop], cancelled=cancelled)
     return checked_result(result.model, evidence, outcome, runner.flat, result.seed)

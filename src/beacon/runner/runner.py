@@ -62,6 +62,8 @@ class Query:
     """Does the start give way to what the evidence implies? Else nothing that contradicts it is fixed."""
     opinions: NDArray[np.integer] | None = None
     """Assignments to cross the start with."""
+    seed: int | None = None
+    """None: the runner's."""
 
 
 class Knowledge(NamedTuple):
@@ -167,14 +169,12 @@ class Runner:
         on_improvement: Listener | None = None,
         scores: NDArray[np.float32] | None = None,
         spent_seconds: float = 0.0,
-        seed: int | None = None,
         knowledge: Knowledge | None = None,
     ) -> Outcome:
         """Answer one query: what is cheap to know is computed, the rest is searched."""
-        seed = self.seed if seed is None else seed
         if knowledge is None:
             is_over = cancelled is not None and cancelled.is_set()
-            knowledge = Knowledge() if is_over else self.know(query, stops, seed)
+            knowledge = Knowledge() if is_over else self.know(query, stops)
         began = perf_counter() - spent_seconds - knowledge.seconds
         if knowledge.best is not None:
             from beacon.runner.known import proved  # noqa: PLC0415
@@ -189,7 +189,7 @@ class Runner:
 
             bounding = Bounding(known, Effort.within(stops[-1].seconds))
             bounding.before(perf_counter() - began)
-        search, turn = self._new_search(query, known, seed), None
+        search, turn = self._new_search(query, known), None
         if bounding is not None:
             search.lower(bounding.limit, bounding.slack)
             turn = bounding.turn
@@ -204,18 +204,12 @@ class Runner:
         outcome = Outcome.of(search, reason, setup_seconds)
         return outcome if bounding is None else bounding.completed(outcome)
 
-    def know(
-        self,
-        query: Query,
-        stops: Sequence[Stop],
-        seed: int | None = None,
-        so_far: Knowledge | None = None,
-    ) -> Knowledge:
+    def know(self, query: Query, stops: Sequence[Stop], so_far: Knowledge | None = None) -> Knowledge:
         """What a part of the first time limit can tell before any search; nothing where none is wanted.
 
         ``so_far`` is what :meth:`know_at_once` has told.
         """
-        so_far = so_far or self.know_at_once(query, stops, seed)
+        so_far = so_far or self.know_at_once(query, stops)
         effort = self._effort(stops)
         if so_far.best is not None or effort is None:
             return so_far
@@ -223,21 +217,23 @@ class Runner:
 
         warm_up_long_way()
         began = perf_counter() - so_far.seconds
-        known = know(self.searched, query.evidence, effort, self.seed if seed is None else seed)
+        known = know(self.searched, query.evidence, effort, self._seed_of(query))
         solved = (known.complete(), known.score) if known.is_optimum else None
         return Knowledge(solved, known, perf_counter() - began)
 
-    def know_at_once(self, query: Query, stops: Sequence[Stop], seed: int | None = None) -> Knowledge:
+    def know_at_once(self, query: Query, stops: Sequence[Stop]) -> Knowledge:
         """The optimum, where one quick call finds it."""
         effort = self._effort(stops)
         if effort is None:
             return Knowledge()
         from beacon.exact.at_once import at_once  # noqa: PLC0415
 
-        began, seed = perf_counter(), self.seed if seed is None else seed
-        given = as_fixed(query.evidence, self.flat.num_variables)
-        best = at_once(self.searched).answer(self.searched, given, seed, effort.caps)
+        began, given = perf_counter(), as_fixed(query.evidence, self.flat.num_variables)
+        best = at_once(self.searched).answer(self.searched, given, self._seed_of(query), effort.caps)
         return Knowledge(best, seconds=perf_counter() - began)
+
+    def _seed_of(self, query: Query) -> int:
+        return self.seed if query.seed is None else query.seed
 
     def _effort(self, stops: Sequence[Stop]) -> Effort | None:
         """What may be spent on knowing; None: nothing."""
@@ -248,14 +244,21 @@ class Runner:
         effort = Effort.within(stops[0].seconds)
         return effort if effort.pays_to_reduce(self.searched) else None
 
-    def _new_search(self, query: Query, known: SolvedParts | None, seed: int) -> Search:
+    def _new_search(self, query: Query, known: SolvedParts | None) -> Search:
         held = None if query.yields else query.start
         if known is None or (held is not None and contradicts(held, known.reduced.fixed)):
             fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
-        start, opinions = query.start, query.opinions
-        return Search(self.searched, fixed, self.strategy, start, seed, begin=self.begin, opinions=opinions)
+        return Search(
+            self.searched,
+            fixed,
+            self.strategy,
+            query.start,
+            self._seed_of(query),
+            begin=self.begin,
+            opinions=query.opinions,
+        )
 
     @property
     def _guidance(self) -> Guidance | None:
