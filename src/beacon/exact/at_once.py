@@ -20,9 +20,9 @@ from beacon.exact.plan import MAX_TRIES, order_room
 from beacon.jit import inlined, kernel
 from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.components import find_parts
-from beacon.reduce.condition import Given, condition_factors, new_given, number_free_variables
+from beacon.reduce.condition import Restriction, condition_factors, new_restriction, number_free_variables
 from beacon.reduce.eliminate import choose_backwards, eliminate_in_order
-from beacon.reduce.propagate import Spread, Zeros, fix_implied, new_spread, zeros_of
+from beacon.reduce.propagate import Propagation, Zeros, fix_implied, new_propagation, zeros_of
 from beacon.reduce.query import log_table_of
 from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, Queue, new_queue, shrink
 from beacon.reduce.tables import ENTRIES, FACTORS, PLACES, Scratch, Tables, new_scratch, new_tables
@@ -41,8 +41,8 @@ PROBE = 16  # then one query of this many is
 class Room(NamedTuple):
     """Arrays for one query at a time, each as long as any query of the model may need."""
 
-    spread: Spread
-    given: Given
+    propagation: Propagation
+    restriction: Restriction
     tables: Tables
     """With some room for new factors, places and entries."""
     queue: Queue
@@ -77,8 +77,8 @@ def _new_room(model: FlatModel, factors: int, places: int, entries: int, sums: i
 
     possible, waiting = np.empty(moves, dtype=np.bool_), np.empty(model.num_factors, dtype=np.bool_)
     return Room(
-        spread=new_spread(possible, waiting, widest),
-        given=new_given(model, ints(count), widest),
+        propagation=new_propagation(possible, waiting, widest),
+        restriction=new_restriction(model, ints(count), widest),
         tables=new_tables(count, moves, factors, places, entries),
         queue=new_queue(count),
         scratch=new_scratch(count, sums),
@@ -97,14 +97,14 @@ def _new_room(model: FlatModel, factors: int, places: int, entries: int, sums: i
 @inlined
 def _propagate(model: FlatModel, zeros: Zeros, room: Room) -> bool:
     """Fix what the evidence implies; False if it contradicts the zeros."""
-    spread = room.spread
-    for move in range(len(spread.possible)):
-        spread.possible[move], spread.supported[move] = zeros.possible[move], False
+    propagation = room.propagation
+    for move in range(len(propagation.possible)):
+        propagation.possible[move], propagation.supported[move] = zeros.possible[move], False
     if not zeros.matter:
         return True
-    for factor in range(len(spread.waiting)):
-        spread.waiting[factor] = zeros.without[factor]
-    return fix_implied(model, zeros.entries, spread, room.given.fixed)
+    for factor in range(len(propagation.waiting)):
+        propagation.waiting[factor] = zeros.without[factor]
+    return fix_implied(model, zeros.entries, propagation, room.restriction.fixed)
 
 
 @inlined
@@ -157,7 +157,7 @@ def _find_order(tables: Tables, room: Room, num_left: int, caps: Caps, seed: int
     """Order what is left, part by part: ANSWERED if all can be eliminated, or LEFT, or NO_ROOM."""
     steps = room.queue.steps[: room.queue.progress[STEPS]]
     num_parts = find_parts(tables, steps, room.part_of, room.members, room.part_starts)
-    seed_by_fixed(room.rng, seed, room.given.fixed)
+    seed_by_fixed(room.rng, seed, room.restriction.fixed)
     starts = room.part_starts[: num_parts + 1]
     order_parts(
         tables,
@@ -206,14 +206,14 @@ def _eliminate(tables: Tables, room: Room, num_left: int) -> None:
 @inlined
 def _go_back(tables: Tables, room: Room, count: int, seed: int, assignment: NDArray[np.int64]) -> None:
     """Choose the best values."""
-    given = room.given
-    seed_by_fixed(room.rng, seed, given.fixed)
+    restriction = room.restriction
+    seed_by_fixed(room.rng, seed, restriction.fixed)
     choose_backwards(tables, room.queue.steps[:count], room.choices, room.scratch.sums, room.rng)
     number = 0
-    for variable in range(len(given.fixed)):
-        assignment[variable] = max(given.fixed[variable], 0)
-        if given.fixed[variable] < 0:
-            assignment[variable] = given.values[tables.unary_starts[number] + room.choices[number]]
+    for variable in range(len(restriction.fixed)):
+        assignment[variable] = max(restriction.fixed[variable], 0)
+        if restriction.fixed[variable] < 0:
+            assignment[variable] = restriction.values[tables.unary_starts[number] + room.choices[number]]
             number += 1
 
 
@@ -228,16 +228,17 @@ def answer_at_once(
     assignment: NDArray[np.int64],
     score: NDArray[np.float64],
 ) -> int:
-    """Answer the query whose evidence is in ``room.given.fixed``: ANSWERED, or LEFT, or NO_ROOM.
+    """Answer the query whose evidence is in ``room.restriction.fixed``: ANSWERED, or LEFT, or NO_ROOM.
 
     ``log_table`` is the model's with zeros at -inf. Cost: that of the kernels called, one after another.
     """
     if not _propagate(model, zeros, room):
         return LEFT
-    count = number_free_variables(model, room.spread.possible, room.given, room.tables.unary_starts)
+    restriction, possible = room.restriction, room.propagation.possible
+    count = number_free_variables(model, possible, restriction, room.tables.unary_starts)
     tables = _first_tables(room, count)
     room.queue.num_factors_of[:count] = 0
-    condition_factors(model, log_table, room.given, tables, room.queue.num_factors_of)
+    condition_factors(model, log_table, restriction, tables, room.queue.num_factors_of)
     if _shrink(tables, room, count) != DONE:
         return NO_ROOM
     num_left = count - room.queue.progress[STEPS]
@@ -280,7 +281,7 @@ class AtOnce:
         assignment, score = np.empty(model.num_variables, dtype=np.int64), np.empty(1)
         room, log_table, status = self._room(model), log_table_of(model), NO_ROOM
         while status == NO_ROOM:
-            room.given.fixed[:] = fixed
+            room.restriction.fixed[:] = fixed
             status = answer_at_once(
                 model, self._zeros, log_table, room, caps, word_of(seed), assignment, score
             )

@@ -40,8 +40,8 @@ class Zeros(NamedTuple):
     """Can evidence imply anything? Not without zeros, nor where every assignment has probability zero."""
 
 
-class Spread(NamedTuple):
-    """What is known while it spreads from factor to factor."""
+class Propagation(NamedTuple):
+    """The state of one propagation from factor to factor."""
 
     possible: NDArray[np.bool_]
     """[moves] what is left so far."""
@@ -55,10 +55,10 @@ class Spread(NamedTuple):
     """[widest scope] those of the entry at hand."""
 
 
-def new_spread(possible: NDArray[np.bool_], waiting: NDArray[np.bool_], max_scope: int) -> Spread:
+def new_propagation(possible: NDArray[np.bool_], waiting: NDArray[np.bool_], max_scope: int) -> Propagation:
     """The state before any factor has been looked at."""
     queue, moves = np.empty(len(waiting), dtype=np.int32), np.empty(max_scope, dtype=np.int32)
-    return Spread(possible, waiting, queue, np.zeros(len(possible), dtype=np.bool_), moves)
+    return Propagation(possible, waiting, queue, np.zeros(len(possible), dtype=np.bool_), moves)
 
 
 def fixed_values(
@@ -99,8 +99,8 @@ def possible_moves(
         given[is_decided] = (first - model.move_starts[:-1])[is_decided]
     if not zeros.matter:
         return None if zeros.entries.any() else (possible, given)
-    spread = new_spread(possible, zeros.without.copy(), zeros.max_scope)
-    return (possible, given) if fix_implied(model, zeros.entries, spread, given) else None
+    propagation = new_propagation(possible, zeros.without.copy(), zeros.max_scope)
+    return (possible, given) if fix_implied(model, zeros.entries, propagation, given) else None
 
 
 def contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
@@ -120,19 +120,21 @@ def zeros_of(model: FlatModel) -> Zeros:
     without = ~waiting
     first = np.flatnonzero(waiting)
     waiting[:] = True  # those without zeros never have to wait
-    spread = new_spread(possible, waiting, max_scope)
-    spread.queue[: len(first)] = first
-    matter = _prune(model, entries, spread, len(first))
+    propagation = new_propagation(possible, waiting, max_scope)
+    propagation.queue[: len(first)] = first
+    matter = _prune(model, entries, propagation, len(first))
     return Zeros(entries, without, possible, max_scope, matter=matter)
 
 
 @inlined
-def _mark_supported(model: FlatModel, zero_entries: NDArray[np.bool_], spread: Spread, factor: int) -> None:
+def _mark_supported(
+    model: FlatModel, zero_entries: NDArray[np.bool_], propagation: Propagation, factor: int
+) -> None:
     """Mark the moves that occur in an entry of a factor which is neither zero nor ruled out.
 
     From entry to entry the moves are counted up like the digits of a number.
     """
-    possible, supported, moves = spread.possible, spread.supported, spread.moves
+    possible, supported, moves = propagation.possible, propagation.supported, propagation.moves
     begin, arity = model.scope_starts[factor], model.scope_starts[factor + 1] - model.scope_starts[factor]
     missing = 0  # possible moves without support so far
     for place in range(arity):
@@ -159,37 +161,37 @@ def _mark_supported(model: FlatModel, zero_entries: NDArray[np.bool_], spread: S
 
 
 @inlined
-def _enqueue(factor: int, spread: Spread, tail: int) -> int:
+def _enqueue(factor: int, propagation: Propagation, tail: int) -> int:
     """Put a factor at the end of the ring unless it waits there already; return the new end."""
-    if not spread.waiting[factor]:
-        spread.waiting[factor] = True
-        spread.queue[tail % len(spread.queue)] = factor
+    if not propagation.waiting[factor]:
+        propagation.waiting[factor] = True
+        propagation.queue[tail % len(propagation.queue)] = factor
         tail += 1
     return tail
 
 
 @inlined
-def _wake_factors(model: FlatModel, variable: int, spread: Spread, tail: int) -> int:
+def _wake_factors(model: FlatModel, variable: int, propagation: Propagation, tail: int) -> int:
     """Queue the factors of a variable that has lost a value; return the queue's new end."""
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-        tail = _enqueue(model.pairs[link, 0], spread, tail)
+        tail = _enqueue(model.pairs[link, 0], propagation, tail)
     for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-        tail = _enqueue(model.wides[link, 0], spread, tail)
+        tail = _enqueue(model.wides[link, 0], propagation, tail)
     return tail
 
 
 @kernel
-def _prune(model: FlatModel, zero_entries: NDArray[np.bool_], spread: Spread, tail: int) -> bool:
+def _prune(model: FlatModel, zero_entries: NDArray[np.bool_], propagation: Propagation, tail: int) -> bool:
     """Rule out unsupported values until nothing changes; False if a variable has none left.
 
     ``tail`` is the end of the queue. Cost: the tables of the factors visited, each again whenever one of its
     variables lost a value.
     """
-    possible, supported, head = spread.possible, spread.supported, 0
+    possible, supported, head = propagation.possible, propagation.supported, 0
     while head < tail:
-        factor = spread.queue[head % len(spread.queue)]
+        factor = propagation.queue[head % len(propagation.queue)]
         head += 1
-        _mark_supported(model, zero_entries, spread, factor)
+        _mark_supported(model, zero_entries, propagation, factor)
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable = ZERO + model.scopes[place, 0]
             lost, left = 0, 0
@@ -201,8 +203,8 @@ def _prune(model: FlatModel, zero_entries: NDArray[np.bool_], spread: Spread, ta
             if left == 0:
                 return False
             if lost > 0:
-                tail = _wake_factors(model, variable, spread, tail)
-        spread.waiting[factor] = False  # only now: what it has itself ruled out is no news to it
+                tail = _wake_factors(model, variable, propagation, tail)
+        propagation.waiting[factor] = False  # only now: what it has itself ruled out is no news to it
     return True
 
 
@@ -230,17 +232,19 @@ def _only_value(model: FlatModel, possible: NDArray[np.bool_], variable: int) ->
 
 
 @kernel
-def fix_implied(model: FlatModel, zero_entries: NDArray[np.bool_], spread: Spread, fixed: Fixed) -> bool:
+def fix_implied(
+    model: FlatModel, zero_entries: NDArray[np.bool_], propagation: Propagation, fixed: Fixed
+) -> bool:
     """Add to the ``fixed`` values what they imply; False, and nothing added, if they contradict the zeros."""
-    possible, tail = spread.possible, ZERO
+    possible, tail = propagation.possible, ZERO
     for variable in range(len(fixed)):
         value = fixed[variable]
         if value >= 0:
             if not possible[model.move_starts[variable] + value]:
                 return False
             if _restrict(model, possible, variable, value) > 0:
-                tail = _wake_factors(model, variable, spread, tail)
-    if not _prune(model, zero_entries, spread, tail):
+                tail = _wake_factors(model, variable, propagation, tail)
+    if not _prune(model, zero_entries, propagation, tail):
         return False
     for variable in range(len(fixed)):
         if fixed[variable] < 0 and model.domain_sizes[variable] > 1:

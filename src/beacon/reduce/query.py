@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from beacon.model.flat import Fixed, FlatModel, once_per_model
 from beacon.reduce.components import find_parts
-from beacon.reduce.condition import Given, condition_factors, new_given, number_free_variables
+from beacon.reduce.condition import Restriction, condition_factors, new_restriction, number_free_variables
 from beacon.reduce.propagate import possible_moves, zeros_of
 from beacon.reduce.shrink import NEEDED, STEPS, Queue, new_queue, shrink
 from beacon.reduce.tables import ENTRIES, Tables, new_scratch, new_tables, with_room
@@ -98,26 +98,29 @@ def reduce_query(
     if left is None:
         return _impossible(model, fixed)
     possible, decided = left
-    given = new_given(model, decided, zeros_of(model).max_scope)
-    tables, queue = _conditioned(model, possible, given)
+    restriction = new_restriction(model, decided, zeros_of(model).max_scope)
+    tables, queue = _conditioned(model, possible, restriction)
     steps = np.empty(0, dtype=np.int32)
     if eliminate:
         tables = _shrunk(tables, queue)
         steps = queue.steps[: queue.progress[STEPS]].copy()
-    variables, values = np.flatnonzero(given.numbers >= 0).astype(np.int32), given.values[: len(tables.unary)]
+    variables = np.flatnonzero(restriction.numbers >= 0).astype(np.int32)
+    values = restriction.values[: len(tables.unary)]
     return ReducedQuery(model, fixed, decided, variables, values, tables, steps, *_parts(tables, steps))
 
 
-def _conditioned(model: FlatModel, possible: NDArray[np.bool_], given: Given) -> tuple[Tables, Queue]:
+def _conditioned(
+    model: FlatModel, possible: NDArray[np.bool_], restriction: Restriction
+) -> tuple[Tables, Queue]:
     """The tables over the free variables, and the queue of these."""
     value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
-    count = number_free_variables(model, possible, given, value_starts)
+    count = number_free_variables(model, possible, restriction, value_starts)
     num_places, num_entries = len(model.scopes) + 2 * count, model.num_entries + FIRST_ROOM
     num_values, num_factors = int(value_starts[count]), model.num_factors + count
     tables = new_tables(count, num_values, num_factors, num_places, num_entries)
     tables.unary_starts[:] = value_starts[: count + 1]
     queue = new_queue(count)
-    condition_factors(model, log_table_of(model), given, tables, queue.num_factors_of)
+    condition_factors(model, log_table_of(model), restriction, tables, queue.num_factors_of)
     return tables, queue
 
 
