@@ -48,10 +48,12 @@ def _once(prepare: Callable[..., None]) -> Callable[..., None]:
 
 
 def _kind(thing: object) -> object:
-    """What matters for kernels: of a model whether it has rows, of a strategy its type."""
+    """What matters for kernels: of a model whether it has rows, of a strategy its type and its arms."""
     if thing is None or isinstance(thing, FlatModel):
         return _has_rows(thing)
-    return type(thing) if isinstance(thing, Strategy) else thing
+    if isinstance(thing, Strategy):
+        return (type(thing), *map(_kind, getattr(thing, "arms", ())))
+    return thing
 
 
 @_once
