@@ -179,15 +179,15 @@ class Case:
 
     def solved(self, evidence: dict[int, int], seconds: float, seed: int = 9) -> Row:
         stop = beacon.MaxRuntime(seconds)
-        return self.runner.outcome(Query(evidence), [stop], seed=seed).assignment
+        return self.runner.outcome(Query(evidence, seed=seed), [stop]).assignment
 
     def search(self, k: int, begin: Begin, seconds: float) -> Trace:
         """The trace of one search."""
-        query = Query(self.evidence(k), begin.start, yields=True, opinions=begin.opinions)
+        query = Query(self.evidence(k), begin.start, yields=True, opinions=begin.opinions, seed=k)
         stop, runner = beacon.MaxRuntime(seconds), self.runner
         if begin.profile is not None:
             runner = self._tuned_runner(begin.profile)
-        outcome = runner.outcome(query, [stop], seed=k, spent_seconds=begin.seconds)
+        outcome = runner.outcome(query, [stop], spent_seconds=begin.seconds)
         return outcome.trace.not_before(outcome.setup_seconds)
 
     @cache  # noqa: B019 - a case lives as long as the process

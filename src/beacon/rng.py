@@ -85,7 +85,7 @@ def _next_word(word: np.uint64) -> np.uint64:
     return word
 
 
-@inlined
+@kernel
 def seed_by_fixed(rng: NDArray[np.uint64], seed: int, fixed: Fixed) -> None:
     """Begin the stream that a seed and some fixed values have. Cost: the variables."""
     word = np.uint64(seed) ^ _OTHER_BITS
@@ -99,15 +99,10 @@ def seed_by_fixed(rng: NDArray[np.uint64], seed: int, fixed: Fixed) -> None:
     rng[0] = word | np.uint64(1)  # xorshift never leaves zero
 
 
-@kernel
-def _seed_by_fixed(rng: NDArray[np.uint64], seed: int, fixed: Fixed) -> None:
-    seed_by_fixed(rng, seed, fixed)
-
-
 def stream_of_fixed(seed: int, fixed: Fixed) -> NDArray[np.uint64]:
     """A stream for kernels that begin it themselves: :func:`seed_by_fixed`."""
     rng = np.empty(1, dtype=np.uint64)
-    _seed_by_fixed(rng, word_of(seed), fixed)
+    seed_by_fixed(rng, word_of(seed), fixed)
     return rng
 
 

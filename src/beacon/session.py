@@ -19,6 +19,7 @@ from beacon.model.evidence import (
     resolve_value,
     resolve_variable,
 )
+from beacon.model.flat import as_fixed, place
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.asked import Asked
 from beacon.runner.pool import Cancelled
@@ -141,7 +142,9 @@ class Solver:
         else:
             given, start = resolve_evidence(self.model, evidence), None
         asked.check(self.model, given)
-        query = Query(given, None if start is None else _placed(start, given), yields=True)
+        if start is not None:
+            start = place(as_fixed(given, len(start)), start).astype(np.int64)
+        query = Query(given, start, yields=True)
         result = self._result(query, limits, began, on_improvement, cancelled)
         if evidence is None:
             with self._lock:
@@ -175,11 +178,3 @@ class Solver:
     def __repr__(self) -> str:
         """The model, and how much is observed."""
         return f"Solver({self.model!r}, {len(self._observed)} observed)"
-
-
-def _placed(assignment: NDArray[np.int64], evidence: Mapping[int, int]) -> NDArray[np.int64]:
-    """An assignment with the evidence in it."""
-    placed = assignment.copy()
-    for variable, value in evidence.items():
-        placed[variable] = value
-    return placed

@@ -1,4 +1,8 @@
-"""The front door: solve one query, or many on the same model."""
+"""Solve one query, or many on the same model.
+
+Each query takes one way: its evidence reduces the model; the parts that are left are eliminated where that is
+cheap, else searched, with an upper bound beside the search; the answer is scored again and becomes a result.
+"""
 
 from __future__ import annotations
 

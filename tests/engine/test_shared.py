@@ -15,7 +15,7 @@ from beacon.model.evidence import impossible_factor
 from beacon.model.factors import Factors
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.flips import flip_losses
+from beacon.runner.margins import flip_losses
 from beacon.runner.search import Search
 from beacon.strategies.strategy import Strategy
 from tests.small_strategies import same_factors

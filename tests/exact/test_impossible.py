@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from beacon.exact import impossible
-from beacon.exact.impossible import impossible_moves
+from beacon.exact.value_bounds import impossible_moves
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.query import reduce_query
@@ -84,7 +83,9 @@ def test_a_query_too_wide_to_eliminate_is_solved_without_its_impossible_values(
 
 def test_without_zeros_no_values_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
-    monkeypatch.setattr(impossible, "impossible_moves", lambda *_: pytest.fail("looked for zeros"))
+    monkeypatch.setattr(
+        "beacon.exact.value_bounds.impossible_moves", lambda *_: pytest.fail("looked for zeros")
+    )
     assert solve(ising_grid(5, 5), stop=MaxSteps(300)).steps > 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beacon.exact.bound import bound
+from beacon.exact.bound import Bound
 from beacon.exact.plan import plan
 from beacon.exact.solve import solve_parts
 from beacon.formats import read_model
@@ -40,7 +40,7 @@ def test_bounds_close_in_on_the_optimum(name: str, benchmark_files: Path) -> Non
     model = read_model(benchmark_files / f"paper/{name}.uai.xz")
     reduced = reduce_query(*flat_query(model, sample_queries(model, 1, seed=12).evidence(0)))
     best = solve_parts(reduced, plan(reduced)).score
-    prospect = bound(solve_parts(reduced, plan(reduced), parts=np.zeros(reduced.num_parts, dtype=np.bool_)))
+    prospect = Bound(solve_parts(reduced, plan(reduced), parts=np.zeros(reduced.num_parts, dtype=np.bool_)))
     prospect.run(passes=2000)
     assert best <= prospect.upper_bound <= best + 0.01 * abs(best)
 
@@ -55,7 +55,7 @@ def test_a_bound_proves_what_is_too_large_to_eliminate(benchmark_files: Path) ->
         answer = solve_parts(reduced, plan(reduced, max_entries=1 << 16))
         if not answer.is_complete:
             peer = find_peer("toulbar2").solve(model, queries.evidence(k), seconds=20.0)
-            prospect = bound(answer)
+            prospect = Bound(answer)
             prospect.run(passes=40, best=peer.log_score)
             assert prospect.proves(peer.log_score)
             open_queries += 1

@@ -10,12 +10,11 @@ from beacon.exact.subtables import (
     NUM_COLUMNS,
     Scopes,
     Subtables,
-    add_small,
-    fill_strides,
-    keep_largest,
+    combine,
     relate,
 )
 from beacon.jit import kernel
+from beacon.model.factors import strides_of
 
 
 @kernel
@@ -26,7 +25,7 @@ def add(
     small: NDArray[np.float64],
     start: int,
 ) -> None:
-    add_small(subtables, 0, digits, large, 0, len(large), small, start)
+    combine(subtables, 0, digits, large, 0, len(large), small, start, True)
 
 
 @kernel
@@ -37,15 +36,13 @@ def raise_to(
     small: NDArray[np.float64],
     start: int,
 ) -> None:
-    keep_largest(subtables, 0, digits, large, 0, len(large), small, start)
+    combine(subtables, 0, digits, large, 0, len(large), small, start, False)
 
 
 def scopes_of(sizes: NDArray[np.int32], scope: list[int]) -> Scopes:
     variables = np.array(scope, dtype=np.int32)
-    empty = np.empty(len(scope), dtype=np.int64)
-    scopes = Scopes(np.array([0, len(scope)]), variables, empty, np.empty(1, dtype=np.int64))
-    fill_strides(sizes, scopes)
-    return scopes
+    starts = np.array([0, len(scope)])
+    return Scopes(starts, variables, strides_of(sizes, starts, variables), np.array([sizes[scope].prod()]))
 
 
 def related(sizes: NDArray[np.int32], scope: list[int], part: list[int]) -> Subtables:

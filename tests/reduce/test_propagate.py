@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from beacon.model import families
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.reduce.propagate import with_implied
+from beacon.reduce.propagate import fixed_values
 from tests.engine.helpers import small_models, some_evidence
 from tests.reference import assignments, log_potential
 from tests.small_strategies import POTENTIALS
@@ -58,9 +58,16 @@ def feasible(model: GraphicalModel, evidence: dict[int, int]) -> list[list[int]]
     ]
 
 
+def with_implied(
+    model: GraphicalModel, evidence: dict[int, int], start: list[int] | None = None
+) -> dict[int, int]:
+    fixed = fixed_values(compile_model(model), evidence, None if start is None else np.array(start))
+    return {variable: int(fixed[variable]) for variable in np.flatnonzero(fixed >= 0).tolist()}
+
+
 def implied(model: GraphicalModel, evidence: dict[int, int]) -> dict[int, int]:
-    fixed = with_implied(compile_model(model), evidence, None)
-    return {variable: value for variable, value in fixed.items() if variable not in evidence}
+    found = with_implied(model, evidence)
+    return {variable: value for variable, value in found.items() if variable not in evidence}
 
 
 @settings(max_examples=60, deadline=None)
@@ -130,15 +137,13 @@ def test_a_diagnosis_without_findings_and_leak_rules_out_certain_causes() -> Non
 
 def test_implied_values_join_the_evidence() -> None:
     model = GraphicalModel.from_tables([2, 2, 2], [((0, 1), IMPLICATION), ((1, 2), [0.0] * 4)])
-    flat = compile_model(model)
-    assert with_implied(flat, {1: 1}, None) == {0: 1, 1: 1}
-    assert with_implied(flat, {1: 1}, np.array([1, 1, 0])) == {0: 1, 1: 1}
+    assert with_implied(model, {1: 1}) == {0: 1, 1: 1}
+    assert with_implied(model, {1: 1}, [1, 1, 0]) == {0: 1, 1: 1}
 
 
 def test_implied_values_that_a_start_contradicts_are_left_out() -> None:
     model = GraphicalModel.from_tables([2, 2, 2], [((0, 1), IMPLICATION), ((1, 2), [0.0] * 4)])
-    flat = compile_model(model)
-    assert with_implied(flat, {1: 1}, np.array([0, 1, 0])) == {1: 1}
+    assert with_implied(model, {1: 1}, [0, 1, 0]) == {1: 1}
 
 
 def test_a_model_of_constants_and_single_values_is_propagated() -> None:

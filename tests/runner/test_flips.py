@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from beacon.model.flat import compile_model
-from beacon.runner.flips import flip_losses
+from beacon.runner.margins import flip_losses
 from tests.exact.small_models import KINDS, joint_table, small_queries
 
 

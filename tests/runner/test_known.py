@@ -18,8 +18,8 @@ from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner import beside, known
-from beacon.runner.beside import Beside
+from beacon.runner import bounding, known
+from beacon.runner.bounding import Bounding
 from beacon.runner.known import Effort, know
 from beacon.runner.result import Result
 from beacon.runner.stop import MaxGap, MaxRuntime, MaxSteps, TargetScore
@@ -90,8 +90,8 @@ def test_an_independent_part_is_exact_while_another_is_searched() -> None:
 def test_solved_parts_are_left_alone_by_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 4000)
     found = know(compile_model(MIXED), {}, Effort(), 0)
-    assert found.solved.is_solved.any()
-    assert not found.solved.is_complete
+    assert found.is_solved.any()
+    assert not found.is_complete
     fixed = found.fixed
     start = solve(MIXED, stop=MaxSteps(0))
     assert (start.assignment[fixed >= 0] == fixed[fixed >= 0]).all()
@@ -182,8 +182,8 @@ def test_results_by_steps_do_not_depend_on_threads_or_order() -> None:
 
 def test_the_search_stops_within_the_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
-    monkeypatch.setattr(beside, "MAX_PASSES", 4)
-    monkeypatch.setattr(beside, "MIN_PASSES", 4)  # a loose bound
+    monkeypatch.setattr(bounding, "MAX_PASSES", 4)
+    monkeypatch.setattr(bounding, "MIN_PASSES", 4)  # a loose bound
     grid = ising_grid(6, 6)
     widest = solve(grid, stop=MaxSteps(5_000)).gap
     assert widest is not None
@@ -263,7 +263,7 @@ def test_references_and_runs_of_an_evaluation_are_marked_as_proved() -> None:
 def _eager_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is eliminated before the search, and the bound has half of the time from the beginning."""
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
-    monkeypatch.setattr(beside, "FIRST_SHARE", 0.5)
+    monkeypatch.setattr(bounding, "FIRST_SHARE", 0.5)
 
 
 @pytest.mark.usefixtures("_eager_bound")
@@ -327,13 +327,13 @@ def _spend_time() -> int:
 def test_a_bound_that_does_not_move_has_a_small_share(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "ENTRIES_PER_SECOND", 0)
     flat = compile_model(several_grids([9]))
-    found = Beside(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
-    bound = Bound(found.known.solved)
+    found = Bounding(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
+    bound = Bound(found.solved)
     found.score = 0.0
     for gap, share in [(100.0, 0.05), (99.0, 0.02), (20.0, 0.16), (4.0, 0.5), (2.4, 0.5), (2.4, 0.02)]:
         bound.upper_bound = gap
         if gap < 100.0:
-            found._share_anew(bound)
+            found._adapt_share(bound)
         found._gap = gap
         assert found._share == pytest.approx(share, rel=0.1)
 
@@ -346,9 +346,9 @@ def test_a_bound_that_is_near_gets_more_where_the_search_finds_nothing(
     gap: float, idle_share: float, share: float
 ) -> None:
     flat = compile_model(several_grids([9]))
-    found = Beside(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
+    found = Bounding(know(flat, {}, Effort.within(1.0), 0), Effort.within(1.0))
     found.score, found.upper_bound, found._first_gap = 7.0, 7.0 + gap, 100.0
-    assert found._share_beside(idle_share) == pytest.approx(share, rel=0.01)
+    assert found._share_of_time(idle_share) == pytest.approx(share, rel=0.01)
 
 
 @pytest.mark.parametrize(("seconds", "is_cheap"), [(0.8, True), (1.2, False)])

@@ -1,8 +1,9 @@
-"""A whole query answered in one compiled call: propagated, reduced, ordered, eliminated, and the way back.
+"""A small query answered in one compiled call, by the kernels that answer any query.
 
-Most queries are small once the evidence has had its say; for these, making arrays and calling a dozen kernels
-from Python takes longer than the kernels. Here all arrays are made once and used again for query after query.
-What is too large, impossible or contradictory is left to the long way, which makes what it needs as it goes.
+Most evidence leaves so little to decide that making arrays and calling a dozen kernels from Python takes
+longer than the kernels themselves. Here the arrays are made once per model and used again for every query.
+Queries that are too large, impossible or contradictory take the long way: ``know`` in
+``beacon.runner.known``.
 """
 
 from __future__ import annotations
@@ -12,20 +13,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.bucket import eliminate_in_order
 from beacon.exact.order import KEPT, LARGEST, NUM_COSTS, SUMMED, order_parts
 from beacon.exact.order import PLACES as PLACES_KEPT
 from beacon.exact.order import Room as OrderRoom
 from beacon.exact.plan import MAX_TRIES, order_room
 from beacon.jit import inlined, kernel
 from beacon.model.flat import Fixed, FlatModel, once_per_model
-from beacon.reduce.components import OUT, UNSEEN, find_parts
-from beacon.reduce.condition import condition_factors, number_free_variables
-from beacon.reduce.propagate import Zeros, fix_implied, zeros_of
-from beacon.reduce.query import facts_of
-from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, shrink
+from beacon.reduce.components import find_parts
+from beacon.reduce.condition import Restriction, condition_factors, new_restriction, number_free_variables
+from beacon.reduce.eliminate import choose_backwards, eliminate_in_order
+from beacon.reduce.propagate import Propagation, Zeros, fix_implied, new_propagation, zeros_of
+from beacon.reduce.query import log_table_of
+from beacon.reduce.shrink import DONE, NEEDED, STEPS, TAIL, Queue, new_queue, shrink
 from beacon.reduce.tables import ENTRIES, FACTORS, PLACES, Scratch, Tables, new_scratch, new_tables
-from beacon.reduce.way_back import choose_backwards
 from beacon.rng import seed_by_fixed, word_of
 
 ANSWERED, LEFT, NO_ROOM = 0, 1, 2
@@ -34,39 +34,18 @@ FIRST_ROOM = 1 << 12  # entries of new tables that are there before any query as
 MAX_ROOM = 1 << 21  # entries; what takes more than these 16 MiB takes so long that the long way costs little
 MAX_MODEL = 1 << 17  # entries; with more, the kernels take so long that the long way costs little
 MAX_PART = 4096  # variables of a part; its graph takes 2 MiB
-MAX_STREAK = 4  # queries in a row that were left before most are left at once
-PROBE = 16  # one query of this many is tried all the same
+MAX_STREAK = 4  # after this many queries in a row that took the long way, most are not tried here
+PROBE = 16  # then one query of this many is
 
 
 class Room(NamedTuple):
-    """Arrays for one query at a time; each is as long as any query of the model may need, if not stated."""
+    """Arrays for one query at a time, each as long as any query of the model may need."""
 
-    fixed: Fixed
-    """[variables] values given, and later those implied."""
-    possible: NDArray[np.bool_]
-    """[moves]"""
-    supported: NDArray[np.bool_]
-    """[moves]"""
-    waiting: NDArray[np.bool_]
-    """[factors]"""
-    factors: NDArray[np.int32]
-    """[factors] those that wait."""
-    numbers: NDArray[np.int32]
-    """[variables] number of each free variable; later 0, 1, 2 ..."""
-    values: NDArray[np.int32]
-    """[moves] values that are left."""
-    scope: NDArray[np.int32]
-    """[widest scope]"""
-    strides: NDArray[np.int64]
-    """[2, widest scope]"""
+    propagation: Propagation
+    restriction: Restriction
     tables: Tables
     """With some room for new factors, places and entries."""
-    num_factors_of: NDArray[np.int32]
-    queue: NDArray[np.int32]
-    is_queued: NDArray[np.bool_]
-    steps: NDArray[np.int32]
-    progress: NDArray[np.int64]
-    """[4]"""
+    queue: Queue
     scratch: Scratch
     """With some room for a sum."""
     part_of: NDArray[np.int32]
@@ -91,28 +70,17 @@ class Caps(NamedTuple):
 
 
 def _new_room(model: FlatModel, factors: int, places: int, entries: int, sums: int) -> Room:
-    count, moves = model.num_variables, model.num_moves
-    widest = facts_of(model).max_scope
+    count, moves, widest = model.num_variables, model.num_moves, zeros_of(model).max_scope
 
     def ints(length: int) -> NDArray[np.int32]:
         return np.empty(length, dtype=np.int32)
 
+    possible, waiting = np.empty(moves, dtype=np.bool_), np.empty(model.num_factors, dtype=np.bool_)
     return Room(
-        fixed=ints(count),
-        possible=np.empty(moves, dtype=np.bool_),
-        supported=np.empty(moves, dtype=np.bool_),
-        waiting=np.empty(model.num_factors, dtype=np.bool_),
-        factors=ints(model.num_factors),
-        numbers=ints(count),
-        values=ints(moves),
-        scope=ints(widest),
-        strides=np.empty((2, widest), dtype=np.int64),
+        propagation=new_propagation(possible, waiting, widest),
+        restriction=new_restriction(model, ints(count), widest),
         tables=new_tables(count, moves, factors, places, entries),
-        num_factors_of=ints(count),
-        queue=ints(count),
-        is_queued=np.empty(count, dtype=np.bool_),
-        steps=ints(count),
-        progress=np.empty(4, dtype=np.int64),
+        queue=new_queue(count),
         scratch=new_scratch(count, sums),
         part_of=ints(count),
         members=ints(count),
@@ -129,22 +97,14 @@ def _new_room(model: FlatModel, factors: int, places: int, entries: int, sums: i
 @inlined
 def _propagate(model: FlatModel, zeros: Zeros, room: Room) -> bool:
     """Fix what the evidence implies; False if it contradicts the zeros."""
-    for move in range(len(room.possible)):
-        room.possible[move], room.supported[move] = zeros.possible[move], False
+    propagation = room.propagation
+    for move in range(len(propagation.possible)):
+        propagation.possible[move], propagation.supported[move] = zeros.possible[move], False
     if not zeros.matter:
         return True
-    for factor in range(len(room.waiting)):
-        room.waiting[factor] = zeros.without[factor]
-    return fix_implied(
-        model,
-        zeros.entries,
-        room.possible,
-        room.waiting,
-        room.factors,
-        room.supported,
-        room.scope,
-        room.fixed,
-    )
+    for factor in range(len(propagation.waiting)):
+        propagation.waiting[factor] = zeros.without[factor]
+    return fix_implied(model, zeros.entries, propagation, room.restriction.fixed)
 
 
 @inlined
@@ -172,27 +132,19 @@ def _first_tables(room: Room, count: int) -> Tables:
 
 
 @inlined
-def _eliminate_for_nothing(tables: Tables, room: Room, count: int) -> int:
-    """Shrink the query; DONE or NO_ROOM."""
+def _shrink(tables: Tables, room: Room, count: int) -> int:
+    """Eliminate what is free of charge; DONE or NO_ROOM."""
+    queue = room.queue
     for k in range(count):
-        room.numbers[k] = room.queue[k] = k
-    room.is_queued[:count] = True
+        queue.ranks[k] = queue.waiting[k] = k
+    queue.is_waiting[:count] = True
+    queue.progress[:] = 0
+    queue.progress[TAIL] = count
     room.scratch.slots[:count] = -1
-    room.progress[:] = 0
-    room.progress[TAIL] = count
-    status = shrink(
-        tables,
-        room.scratch,
-        room.num_factors_of,
-        room.numbers,
-        room.queue[:count],
-        room.is_queued,
-        room.steps,
-        room.progress,
-    )
+    status = shrink(tables, room.scratch, queue)
     if status == DONE:
         return DONE
-    needed = room.progress[NEEDED]
+    needed = queue.progress[NEEDED]
     room.needs[FACTORS] = 2 * len(tables.consumers)
     room.needs[PLACES] = 2 * len(tables.places)
     room.needs[ENTRIES] = 2 * len(tables.table) + needed
@@ -201,18 +153,11 @@ def _eliminate_for_nothing(tables: Tables, room: Room, count: int) -> int:
 
 
 @inlined
-def _find_parts_left(tables: Tables, room: Room, count: int) -> int:
-    """Cut what is left into parts; return their number."""
-    room.part_of[:count] = UNSEEN
-    for k in range(room.progress[STEPS]):
-        room.part_of[room.steps[k]] = OUT
-    return find_parts(tables, room.part_of[:count], room.members, room.part_starts)
-
-
-@inlined
-def _find_order(tables: Tables, room: Room, num_parts: int, num_left: int, caps: Caps, seed: int) -> int:
-    """Order all parts: ANSWERED if all can be eliminated, or LEFT, or NO_ROOM."""
-    seed_by_fixed(room.rng, seed, room.fixed)
+def _find_order(tables: Tables, room: Room, num_left: int, caps: Caps, seed: int) -> int:
+    """Order what is left, part by part: ANSWERED if all can be eliminated, or LEFT, or NO_ROOM."""
+    steps = room.queue.steps[: room.queue.progress[STEPS]]
+    num_parts = find_parts(tables, steps, room.part_of, room.members, room.part_starts)
+    seed_by_fixed(room.rng, seed, room.restriction.fixed)
     starts = room.part_starts[: num_parts + 1]
     order_parts(
         tables,
@@ -235,11 +180,10 @@ def _find_order(tables: Tables, room: Room, num_parts: int, num_left: int, caps:
     if not (kept + largest <= min(caps.entries, MAX_ROOM) and summed <= caps.work):
         return LEFT
     needs = room.needs
-    needs[FACTORS], needs[PLACES] = (
-        tables.counts[FACTORS] + num_left,
-        tables.counts[PLACES] + np.int64(places),
-    )
-    needs[ENTRIES], needs[SUMS] = tables.counts[ENTRIES] + np.int64(kept), np.int64(largest)
+    needs[FACTORS] = tables.counts[FACTORS] + num_left
+    needs[PLACES] = tables.counts[PLACES] + np.int64(places)
+    needs[ENTRIES] = tables.counts[ENTRIES] + np.int64(kept)
+    needs[SUMS] = np.int64(largest)
     has_room = (
         needs[FACTORS] <= len(tables.consumers)
         and needs[PLACES] <= len(tables.places)
@@ -252,23 +196,24 @@ def _find_order(tables: Tables, room: Room, num_parts: int, num_left: int, caps:
 @inlined
 def _eliminate(tables: Tables, room: Room, num_left: int) -> None:
     """Eliminate what is left in the order found, and add it to the steps."""
-    num_steps = room.progress[STEPS]
+    queue = room.queue
     for k in range(num_left):
-        room.numbers[room.order[k]] = k
-        room.steps[num_steps + k] = room.order[k]
-    eliminate_in_order(tables, room.scratch, room.numbers, room.order[:num_left])
+        queue.ranks[room.order[k]] = k
+        queue.steps[queue.progress[STEPS] + k] = room.order[k]
+    eliminate_in_order(tables, room.scratch, queue.ranks, room.order[:num_left])
 
 
 @inlined
 def _go_back(tables: Tables, room: Room, count: int, seed: int, assignment: NDArray[np.int64]) -> None:
     """Choose the best values."""
-    seed_by_fixed(room.rng, seed, room.fixed)
-    choose_backwards(tables, room.steps[:count], room.choices, room.scratch.sums, room.rng)
+    restriction = room.restriction
+    seed_by_fixed(room.rng, seed, restriction.fixed)
+    choose_backwards(tables, room.queue.steps[:count], room.choices, room.scratch.sums, room.rng)
     number = 0
-    for variable in range(len(room.fixed)):
-        assignment[variable] = max(room.fixed[variable], 0)
-        if room.fixed[variable] < 0:
-            assignment[variable] = room.values[tables.unary_starts[number] + room.choices[number]]
+    for variable in range(len(restriction.fixed)):
+        assignment[variable] = max(restriction.fixed[variable], 0)
+        if restriction.fixed[variable] < 0:
+            assignment[variable] = restriction.values[tables.unary_starts[number] + room.choices[number]]
             number += 1
 
 
@@ -283,35 +228,22 @@ def answer_at_once(
     assignment: NDArray[np.int64],
     score: NDArray[np.float64],
 ) -> int:
-    """Answer the query whose evidence is in ``room.fixed``: ANSWERED, or LEFT, or NO_ROOM.
+    """Answer the query whose evidence is in ``room.restriction.fixed``: ANSWERED, or LEFT, or NO_ROOM.
 
     ``log_table`` is the model's with zeros at -inf. Cost: that of the kernels called, one after another.
     """
     if not _propagate(model, zeros, room):
         return LEFT
-    full = room.tables
-    count = number_free_variables(
-        model, room.possible, room.fixed, room.numbers, room.values, full.unary_starts
-    )
+    restriction, possible = room.restriction, room.propagation.possible
+    count = number_free_variables(model, possible, restriction, room.tables.unary_starts)
     tables = _first_tables(room, count)
-    room.num_factors_of[:count] = 0
-    condition_factors(
-        model,
-        log_table,
-        room.fixed,
-        room.numbers,
-        room.values,
-        tables,
-        room.num_factors_of,
-        room.scope,
-        room.strides,
-    )
-    if _eliminate_for_nothing(tables, room, count) != DONE:
+    room.queue.num_factors_of[:count] = 0
+    condition_factors(model, log_table, restriction, tables, room.queue.num_factors_of)
+    if _shrink(tables, room, count) != DONE:
         return NO_ROOM
-    num_left = count - room.progress[STEPS]
+    num_left = count - room.queue.progress[STEPS]
     if num_left > 0 and tables.constant[0] > -np.inf:
-        num_parts = _find_parts_left(tables, room, count)
-        status = _find_order(tables, room, num_parts, num_left, caps, seed)
+        status = _find_order(tables, room, num_left, caps, seed)
         if status != ANSWERED:
             return status
         _eliminate(tables, room, num_left)
@@ -326,15 +258,15 @@ class AtOnce:
     """Answers the queries of one model, each in one call. Any number of threads may ask."""
 
     def __init__(self, model: FlatModel) -> None:
-        zeros, facts = zeros_of(model), facts_of(model)
-        self._zeros, self._facts = zeros, facts
+        self._zeros = zeros = zeros_of(model)
         self._rooms: list[Room] = []  # those not in use
-        factors, places = model.num_factors + 2 * model.num_variables, facts.places + 4 * model.num_variables
+        entries, factors = model.num_entries, model.num_factors + 2 * model.num_variables
+        places = len(model.scopes) + 4 * model.num_variables
         sums = max(FIRST_ROOM, int(model.domain_sizes.max(initial=0)))
-        self._needs = np.array([factors, places, facts.entries + FIRST_ROOM, sums])
-        self._max_needs = MAX_ROOM + facts.entries
+        self._needs = np.array([factors, places, entries + FIRST_ROOM, sums])
+        self._max_needs = MAX_ROOM + entries
         is_void = not zeros.matter and bool(zeros.entries.any())  # no assignment is possible
-        self._is_able = facts.entries <= MAX_MODEL and not is_void
+        self._is_able = entries <= MAX_MODEL and not is_void
         self._streak = 0
 
     def answer(
@@ -347,9 +279,9 @@ class AtOnce:
         if not self._is_able or not self._is_worth_trying():
             return None
         assignment, score = np.empty(model.num_variables, dtype=np.int64), np.empty(1)
-        room, log_table, status = self._room(model), self._facts.log_table(model), NO_ROOM
+        room, log_table, status = self._room(model), log_table_of(model), NO_ROOM
         while status == NO_ROOM:
-            room.fixed[:] = fixed
+            room.restriction.fixed[:] = fixed
             status = answer_at_once(
                 model, self._zeros, log_table, room, caps, word_of(seed), assignment, score
             )
@@ -369,7 +301,7 @@ class AtOnce:
             return _new_room(model, *self._needs.tolist())
 
     def _is_worth_trying(self) -> bool:
-        """Not where it has failed again and again, but for one query in some."""
+        """After several failures in a row, only now and then."""
         if self._streak < MAX_STREAK:
             return True
         self._streak += 1

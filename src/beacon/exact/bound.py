@@ -8,11 +8,9 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError
 from beacon.exact.clusters import Clusters, mini_buckets, single_factors
-from beacon.exact.level import Level
+from beacon.exact.level import Level, reduction_slack
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, plan
-from beacon.exact.slack import reduction_slack
 from beacon.exact.solve import SolvedParts, solve_parts
 from beacon.reduce.query import reduce_query
 
@@ -73,22 +71,16 @@ class Bound:
         self.upper_bound, self.slack, self.is_finished = math.inf, 0.0, False
         self._begin(solved)
 
-    def run(self, passes: int | None = None, seconds: float | None = None, best: float = -math.inf) -> float:
-        """Pass messages this many times or for about this long; return the bound.
+    def run(self, passes: int, best: float = -math.inf) -> float:
+        """Pass messages this many times; return the bound.
 
-        At least a few passes are made; it ends early where nothing more can be done, or where the bound has
-        come down to ``best``, the score of an assignment. Give it: without it, more and more work goes into
-        a bound that is tight already, and no values are ruled out.
+        It ends early where nothing more can be done, or where the bound has come down to ``best``, the score
+        of an assignment. Give it: without it, more and more work goes into a bound that is tight already, and
+        no values are ruled out.
         """
-        if passes is None and seconds is None:
-            raise UsageError("a bound runs for a number of passes or of seconds; found neither")
-        end = perf_counter() + (math.inf if seconds is None else seconds)
-        left = math.inf if passes is None else passes
         self.best = max(self.best, best)
-        while left > 0 and not self.is_finished and not self.proves(self.best):
-            left -= self.step(int(min(left, PASSES_PER_LOOK)))
-            if perf_counter() >= end:
-                break
+        while passes > 0 and not self.is_finished and not self.proves(self.best):
+            passes -= self.step(min(passes, PASSES_PER_LOOK))
         return self.upper_bound
 
     def step(self, passes: int = PASSES_PER_LOOK, best: float = -math.inf) -> int:
@@ -171,9 +163,7 @@ class Bound:
         self.removed |= reduced.moves_of(is_dead)
         fewer = reduce_query(reduced.model, self._given, self.removed)
         prospect = plan(fewer, self._seed, self.max_entries, self.max_order_work)
-        ranking = np.argsort(prospect.work, kind="stable")
-        is_cheap = np.zeros(len(ranking), dtype=np.bool_)
-        is_cheap[ranking] = np.cumsum(prospect.work[ranking]) <= self.max_work
+        is_cheap = prospect.cheapest(self.max_work)
         return solve_parts(fewer, prospect, is_cheap, self._seed, self.max_entries)
 
     def _climb(self) -> None:
@@ -200,11 +190,3 @@ class Bound:
 
     def _single_factors(self) -> Clusters:
         return single_factors(self.solved.tables, self.solved.reduced.members[self._is_open])
-
-
-def bound(solved: SolvedParts, seed: int = 0, max_entries: int = MAX_ENTRIES, max_work: float = 0.0) -> Bound:
-    """Bound what elimination has left open; ``max_entries`` caps the table entries made for it.
-
-    ``max_work`` is what elimination may sum where values that are ruled out have made it cheap.
-    """
-    return Bound(solved, seed, max_entries, max_work)

@@ -1,15 +1,18 @@
-"""Which factors make up a cluster, and what ties clusters together."""
+"""Which factors make up a cluster, what ties clusters together, and the arrays of their relaxation."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.relaxation import BACKWARD, FORWARD
-from beacon.reduce.tables import ALIVE, FACTORS, VARIABLE, Tables
+from beacon.exact.relaxation import BACKWARD, FORWARD, Relaxation
+from beacon.exact.subtables import NUM_COLUMNS, Scopes, Subtables, relate
+from beacon.model.factors import places_of, starts_of, strides_of, table_starts
+from beacon.reduce.tables import ALIVE, FACTORS, MAX_AXES, STRIDE, VARIABLE, Tables
 
 Scope = frozenset[int]
 
@@ -43,10 +46,8 @@ def living_factors(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]
     """The factors that no elimination has consumed; starts and variables of their scopes."""
     used = int(tables.counts[FACTORS])
     factors = np.flatnonzero(tables.consumers[:used] == ALIVE)
-    begins = tables.scope_starts[factors].astype(np.int64)
-    counts = tables.scope_starts[factors + 1] - begins
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    places = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], counts)
+    places = places_of(tables.scope_starts, factors)
+    starts = starts_of(np.diff(tables.scope_starts)[factors])
     return factors, starts, tables.places[places, VARIABLE]
 
 
@@ -59,7 +60,7 @@ def single_factors(tables: Tables, variables: NDArray[np.int32]) -> Clusters:
     cluster_of_place = np.repeat(np.arange(len(factors)), np.diff(starts))
     by_separator = np.argsort(numbers[scopes], kind="stable")
     links = np.column_stack([cluster_of_place, numbers[scopes]])[by_separator]
-    link_starts = np.concatenate([[0], np.cumsum(np.bincount(links[:, 1], minlength=len(variables)))])
+    link_starts = starts_of(np.bincount(links[:, 1], minlength=len(variables)))
     return Clusters(
         factors=factors,
         scopes=(starts, scopes),
@@ -89,22 +90,20 @@ def _ahead(clusters: NDArray[np.int64], separators: NDArray[np.int64], num_clust
     return ahead
 
 
-@dataclass
-class _MiniBucket:
-    """Factors and messages joined in one cluster, as long as its table is within the cap."""
-
-    scope: Scope
-    factors: list[int] = field(default_factory=list)
-    incoming: list[int] = field(default_factory=list)
-
-
-@dataclass
-class _Item:
+class _Item(NamedTuple):
     """What waits in a bucket: a factor, or the separator to an earlier cluster."""
 
     scope: Scope
-    factor: int = -1
-    separator: int = -1
+    number: int
+    is_factor: bool
+
+
+@dataclass
+class _MiniBucket:
+    """Items joined in one cluster, as long as its table is within the cap."""
+
+    scope: Scope
+    items: list[_Item] = field(default_factory=list)
 
 
 def mini_buckets(tables: Tables, order: NDArray[np.int32], max_entries: int) -> Clusters:
@@ -136,7 +135,7 @@ class _Joiner:
 
     def clusters(self) -> Clusters:
         for factor, scope in enumerate(self.factor_scopes):
-            self._put(_Item(scope, factor=factor))
+            self._put(_Item(scope, factor, True))
         for variable in self.order:
             self._join_bucket(variable)
         links = np.array(sorted(self.links, key=lambda link: link[1]), dtype=np.int64).reshape(-1, 2)
@@ -169,8 +168,8 @@ class _Joiner:
         self.cluster_of_unary[variable] = first
         for number, bucket in zip(numbers, buckets, strict=True):
             self.cluster_scopes.append(bucket.scope)
-            self.cluster_of_factor[bucket.factors] = number
-            self.links += [(number, separator) for separator in bucket.incoming]
+            self.cluster_of_factor[[item.number for item in bucket.items if item.is_factor]] = number
+            self.links += [(number, item.number) for item in bucket.items if not item.is_factor]
         if len(buckets) > 1:
             shared = frozenset.intersection(*(bucket.scope for bucket in buckets))
             self._tie(shared, numbers)
@@ -178,7 +177,7 @@ class _Joiner:
             rest = bucket.scope - {variable}
             if rest:
                 self._tie(rest, [number])
-                self._put(_Item(rest, separator=len(self.separator_scopes) - 1))
+                self._put(_Item(rest, len(self.separator_scopes) - 1, False))
 
     def _tie(self, scope: Scope, clusters: list[int]) -> None:
         self.links += [(cluster, len(self.separator_scopes)) for cluster in clusters]
@@ -200,10 +199,7 @@ class _Joiner:
                 bucket = _MiniBucket(frozenset({variable}))
                 buckets.append(bucket)
             bucket.scope |= item.scope
-            if item.factor >= 0:
-                bucket.factors.append(item.factor)
-            else:
-                bucket.incoming.append(item.separator)
+            bucket.items.append(item)
         return buckets or [_MiniBucket(frozenset({variable}))]
 
     def _flat(self, scopes: list[Scope]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -214,3 +210,81 @@ class _Joiner:
 def _flat_lists(lists: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     return starts, np.fromiter((i for numbers in lists for i in numbers), np.int64, int(starts[-1]))
+
+
+class Owned(NamedTuple):
+    """The factors of a relaxation's clusters."""
+
+    pairs: Subtables
+    """A pair of cluster and factor for each factor."""
+    starts: NDArray[np.int64]
+    """[factors + 1] where each factor begins in ``table``."""
+    table: NDArray[np.float64]
+
+
+def relax(tables: Tables, clusters: Clusters) -> tuple[Scopes, Relaxation, Owned]:
+    """The clusters' scopes, their relaxation with no messages passed, and the factors to begin it with."""
+    large, small = scopes_of(tables, clusters.scopes), scopes_of(tables, clusters.separators)
+    links = _related(tables, large, small, clusters.links)
+    separator_of_link = clusters.links[:, 1]
+    table_starts, value_starts = starts_of(large.sizes), starts_of(small.sizes)
+    message_starts = starts_of(small.sizes[separator_of_link])
+    num_links = np.bincount(separator_of_link, minlength=len(small.sizes))
+    relaxation = Relaxation(
+        table_starts=table_starts,
+        moved=np.empty(table_starts[-1]),
+        value_starts=value_starts,
+        values=np.zeros(value_starts[-1]),
+        link_starts=starts_of(num_links),
+        links=links,
+        ahead=clusters.ahead,
+        message_starts=message_starts,
+        messages=np.zeros(message_starts[-1]),
+        margins=np.empty(int((num_links * small.sizes).max(initial=0))),
+        sums=np.empty(int(small.sizes.max(initial=0))),
+        digits=np.empty(MAX_AXES, dtype=np.int64),
+    )
+    if clusters.cluster_of_unary is None:
+        relaxation.values[:] = tables.unary[places_of(tables.unary_starts, clusters.separators[1])]
+    return large, relaxation, _owned(tables, clusters, large)
+
+
+def _owned(tables: Tables, clusters: Clusters, large: Scopes) -> Owned:
+    """The living factors, and the variables' own values where no separator has them."""
+    factors = clusters.factors
+    scope_places = places_of(tables.scope_starts, factors)
+    arities = tables.scope_starts[factors + 1] - tables.scope_starts[factors]
+    sizes = tables.table_starts[factors + 1] - tables.table_starts[factors]
+    variables, strides = tables.places[scope_places, VARIABLE], tables.places[scope_places, STRIDE]
+    table = tables.table[places_of(tables.table_starts, factors)]
+    owners = clusters.cluster_of_factor
+    if clusters.cluster_of_unary is not None:
+        alone = np.sort(clusters.order)
+        arities = np.concatenate([arities, np.ones_like(alone)])
+        sizes = np.concatenate([sizes, tables.sizes[alone]])
+        variables, strides = (
+            np.concatenate([variables, alone]),
+            np.concatenate([strides, np.ones_like(alone)]),
+        )
+        table = np.concatenate([table, tables.unary[places_of(tables.unary_starts, alone)]])
+        owners = np.concatenate([owners, clusters.cluster_of_unary[alone]])
+    own = Scopes(starts_of(arities), variables, strides.astype(np.int64), sizes.astype(np.int64))
+    pairs = np.column_stack([owners, np.arange(len(owners))])
+    return Owned(_related(tables, large, own, pairs), starts_of(sizes), table)
+
+
+def _related(tables: Tables, large: Scopes, small: Scopes, pairs: NDArray[np.int64]) -> Subtables:
+    rows = np.zeros((len(pairs), NUM_COLUMNS), dtype=np.int64)
+    rows[:, :2] = pairs
+    room = np.empty((MAX_AXES, 2), dtype=np.int64)
+    empty = Subtables(rows, np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int32))
+    num_axes, num_entries = relate(tables.sizes, large, small, empty, room, False)
+    full = Subtables(rows, np.empty((num_axes, 2), dtype=np.int64), np.empty(num_entries, dtype=np.int32))
+    relate(tables.sizes, large, small, full, room, True)
+    return full
+
+
+def scopes_of(tables: Tables, flat: tuple[NDArray[np.int64], NDArray[np.int32]]) -> Scopes:
+    """Starts and variables of some scopes, with strides and sizes."""
+    sizes = np.diff(table_starts(tables.sizes, *flat))
+    return Scopes(*flat, strides_of(tables.sizes, *flat), sizes)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.exact.clusters import Clusters
+from beacon.exact.relaxation import Relaxation
 from beacon.exact.subtables import Scopes
 from beacon.jit import inlined, kernel
+from beacon.reduce.tables import MAX_AXES
 
 
 @inlined
@@ -65,8 +68,7 @@ def _add_best(
 def decode(
     sizes_of: NDArray[np.int32],
     scopes: Scopes,
-    table_starts: NDArray[np.int64],
-    moved: NDArray[np.float64],
+    relaxation: Relaxation,
     own_values: NDArray[np.float64],
     own_starts: NDArray[np.int64],
     order: NDArray[np.int32],
@@ -88,9 +90,34 @@ def decode(
         for reader in range(reader_starts[k], reader_starts[k + 1]):
             cluster = readers[reader]
             count, entry, own = _list_axes(sizes_of, scopes, cluster, variable, choices, axes)
-            _add_best(moved, table_starts[cluster] + entry, own, size, axes, count, sums)
+            start = relaxation.table_starts[cluster] + entry
+            _add_best(relaxation.moved, start, own, size, axes, count, sums)
         best = 0
         for value in range(1, size):
             if sums[value] > sums[best]:
                 best = value
         choices[variable] = best
+
+
+def decoded_choices(
+    sizes: NDArray[np.int32],
+    scopes: Scopes,
+    relaxation: Relaxation,
+    clusters: Clusters,
+    own: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None,
+) -> NDArray[np.int32]:
+    """A value for each variable of the clusters, 0 for all others; see :func:`decode` for ``own``."""
+    choices, longest = np.zeros(len(sizes), dtype=np.int32), int(sizes.max(initial=0))
+    choices[clusters.order] = -1
+    decode(
+        sizes,
+        scopes,
+        relaxation,
+        *(own or (np.zeros(longest), np.zeros(len(clusters.order), dtype=np.int64))),
+        clusters.order,
+        *clusters.readers,
+        np.empty((MAX_AXES, 3), dtype=np.int64),
+        np.empty(longest),
+        choices,
+    )
+    return choices

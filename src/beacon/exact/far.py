@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.exact.k_best import Choices
-from beacon.exact.relax import starts_of
 from beacon.exact.relaxation import Relaxation
 from beacon.exact.subtables import BLOCK, LARGE, MAP, NUM_AXES, SIDE_BY_SIDE, Scopes, next_block
 from beacon.exact.tree import Tree
 from beacon.jit import inlined, kernel
+from beacon.model.factors import starts_of
 
 MAX_STATES = 4096
 
@@ -54,6 +54,8 @@ class Counting(NamedTuple):
     """[most children + 1, states] room for what a variable and its children add up to, child by child."""
     targets: NDArray[np.int64]
     """[clusters] the state that each cluster must come to."""
+    choices: NDArray[np.int32]
+    """[variables] the values chosen so far."""
 
 
 def num_states(distance: int, others: int) -> int:
@@ -75,9 +77,8 @@ def far_best(tree: Tree, others: Sequence[Choices], distance: int) -> Choices | 
     goal = counting.messages.shape[1] - 1  # every digit at its most
     if counting.messages[-1, goal] == -np.inf:
         return None
-    choices = np.zeros(len(tree.order), dtype=np.int32)
-    choose_far(counting, goal, choices)
-    return choices
+    choose_far(counting, goal)
+    return counting.choices
 
 
 def _counting(tree: Tree, others: Sequence[Choices], distance: int) -> Counting:
@@ -105,6 +106,7 @@ def _counting(tree: Tree, others: Sequence[Choices], distance: int) -> Counting:
         messages=np.empty((int(outers.sum()), digits)),
         folds=np.empty((int(num_children.max(initial=0)) + 1, digits)),
         targets=np.empty(count, dtype=np.int64),
+        choices=np.zeros(count, dtype=np.int32),
     )
 
 
@@ -178,24 +180,68 @@ def _keep_best(counting: Counting, cluster: int, num_entries: int) -> None:
 
 
 @inlined
-def _join_roots(counting: Counting, cluster: int) -> None:
-    """The best of all parts together, by state."""
-    message, room = counting.messages[counting.message_starts[cluster]], counting.folds[0]
-    for state in range(len(message)):
-        message[state] = -np.inf
-    message[0] = 0.0
-    for k in range(counting.children_starts[cluster], counting.children_starts[cluster + 1]):
-        root = counting.message_starts[counting.children[k]]
-        _fold(counting.joins, message, counting.messages[root], room)
-        for state in range(len(message)):
-            message[state] = room[state]
+def _place_of(counting: Counting, cluster: int) -> int:
+    """The joint value of a cluster's other variables."""
+    scopes, place = counting.scopes, np.int64(0)
+    for other in range(scopes.starts[cluster] + 1, scopes.starts[cluster + 1]):
+        place += counting.choices[scopes.variables[other]] * scopes.strides[other]
+    return place  # type: ignore[return-value]
+
+
+@inlined
+def _fold_children(counting: Counting, cluster: int) -> int:
+    """Fold all children of a cluster, given the values of its variables; return how many there are.
+
+    The first of ``folds`` is given.
+    """
+    begin, end = counting.children_starts[cluster], counting.children_starts[cluster + 1]
+    for k in range(end - begin):
+        child = counting.children[begin + k]
+        place = counting.message_starts[child] + _place_of(counting, child)
+        _fold(counting.joins, counting.folds[k], counting.messages[place], counting.folds[k + 1])
+    return end - begin
+
+
+@inlined
+def _set_targets(counting: Counting, cluster: int, goal: int) -> None:
+    """Share a state out among the children of a cluster, after :func:`_fold_children`."""
+    begin, states = counting.children_starts[cluster], counting.messages.shape[1]
+    for k in range(counting.children_starts[cluster + 1] - begin - 1, -1, -1):
+        child = counting.children[begin + k]
+        place = counting.message_starts[child] + _place_of(counting, child)
+        found = -1
+        for pair in range(states * states):
+            i, j = pair // states, pair % states
+            total = counting.folds[k, i] + counting.messages[place, j]
+            if found < 0 and counting.joins[i, j] == goal and total == counting.folds[k + 1, goal]:
+                found = i
+                counting.targets[child] = j
+        goal = found
+
+
+@inlined
+def _begin_fold(counting: Counting, cluster: int) -> None:
+    """The first of ``folds``: a cluster by itself, given the values of its variables."""
+    for state in range(counting.folds.shape[1]):
+        counting.folds[0, state] = -np.inf
+    if cluster == len(counting.order):
+        counting.folds[0, 0] = 0.0
+        return
+    variable, place = counting.order[cluster], counting.scopes.starts[cluster]
+    entry = counting.relaxation.table_starts[cluster] + _place_of(counting, cluster)
+    entry += counting.choices[variable] * counting.scopes.strides[place]
+    state = counting.steps[counting.value_starts[variable] + counting.choices[variable]]
+    counting.folds[0, state] = counting.base[entry]
 
 
 @kernel
 def add_up(counting: Counting, cluster: int) -> None:
     """What a cluster and all below it come to. Cost: the pairs of states for each entry and child."""
-    if cluster == len(counting.order):
-        _join_roots(counting, cluster)
+    if cluster == len(counting.order):  # the best of all parts together
+        _begin_fold(counting, cluster)
+        last = _fold_children(counting, cluster)
+        for state in range(counting.messages.shape[1]):
+            counting.messages[counting.message_starts[cluster], state] = counting.folds[last, state]
         return
     begin, end = counting.relaxation.table_starts[cluster], counting.relaxation.table_starts[cluster + 1]
     outer = counting.message_starts[cluster + 1] - counting.message_starts[cluster]
@@ -209,63 +255,8 @@ def add_up(counting: Counting, cluster: int) -> None:
     _keep_best(counting, cluster, end - begin)
 
 
-@inlined
-def _place_of(scopes: Scopes, cluster: int, choices: NDArray[np.int32]) -> int:
-    """The joint value of a cluster's other variables."""
-    place = np.int64(0)
-    for other in range(scopes.starts[cluster] + 1, scopes.starts[cluster + 1]):
-        place += choices[scopes.variables[other]] * scopes.strides[other]
-    return place  # type: ignore[return-value]
-
-
-@inlined
-def _fold_children(counting: Counting, cluster: int, choices: NDArray[np.int32]) -> int:
-    """Fold all children of a cluster, given the values of its variables; return how many there are.
-
-    The first of ``folds`` is given.
-    """
-    begin, end = counting.children_starts[cluster], counting.children_starts[cluster + 1]
-    for k in range(end - begin):
-        child = counting.children[begin + k]
-        place = counting.message_starts[child] + _place_of(counting.scopes, child, choices)
-        _fold(counting.joins, counting.folds[k], counting.messages[place], counting.folds[k + 1])
-    return end - begin
-
-
-@inlined
-def _set_targets(counting: Counting, cluster: int, goal: int, choices: NDArray[np.int32]) -> None:
-    """Share a state out among the children of a cluster, after :func:`_fold_children`."""
-    begin, states = counting.children_starts[cluster], counting.messages.shape[1]
-    for k in range(counting.children_starts[cluster + 1] - begin - 1, -1, -1):
-        child = counting.children[begin + k]
-        place = counting.message_starts[child] + _place_of(counting.scopes, child, choices)
-        found = -1
-        for pair in range(states * states):
-            i, j = pair // states, pair % states
-            total = counting.folds[k, i] + counting.messages[place, j]
-            if found < 0 and counting.joins[i, j] == goal and total == counting.folds[k + 1, goal]:
-                found = i
-                counting.targets[child] = j
-        goal = found
-
-
-@inlined
-def _begin_fold(counting: Counting, cluster: int, choices: NDArray[np.int32]) -> None:
-    """The first of ``folds``: a cluster by itself, given the values of its variables."""
-    for state in range(counting.folds.shape[1]):
-        counting.folds[0, state] = -np.inf
-    if cluster == len(counting.order):
-        counting.folds[0, 0] = 0.0
-        return
-    variable, place = counting.order[cluster], counting.scopes.starts[cluster]
-    entry = counting.relaxation.table_starts[cluster] + _place_of(counting.scopes, cluster, choices)
-    entry += choices[variable] * counting.scopes.strides[place]
-    state = counting.steps[counting.value_starts[variable] + choices[variable]]
-    counting.folds[0, state] = counting.base[entry]
-
-
 @kernel
-def choose_far(counting: Counting, goal: int, choices: NDArray[np.int32]) -> None:
+def choose_far(counting: Counting, goal: int) -> None:
     """Choose values that come to a state with the best score, parents first.
 
     Cost: the pairs of states for each child and value.
@@ -276,12 +267,12 @@ def choose_far(counting: Counting, goal: int, choices: NDArray[np.int32]) -> Non
             variable, best, chosen = counting.order[cluster], -np.inf, 0
             size = counting.value_starts[variable + 1] - counting.value_starts[variable]
             for value in range(size):
-                choices[variable] = value
-                _begin_fold(counting, cluster, choices)
-                last = _fold_children(counting, cluster, choices)
+                counting.choices[variable] = value
+                _begin_fold(counting, cluster)
+                last = _fold_children(counting, cluster)
                 if counting.folds[last, goal] > best:
                     best, chosen = counting.folds[last, goal], value
-            choices[variable] = chosen
-        _begin_fold(counting, cluster, choices)
-        _fold_children(counting, cluster, choices)
-        _set_targets(counting, cluster, goal, choices)
+            counting.choices[variable] = chosen
+        _begin_fold(counting, cluster)
+        _fold_children(counting, cluster)
+        _set_targets(counting, cluster, goal)

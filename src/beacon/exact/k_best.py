@@ -46,13 +46,13 @@ def ranked(tree: Tree, best: Choices | None = None) -> Iterator[Choices]:
     first = tree.best_choices() if best is None else best
     yield first
     waiting: list[_Set] = []
-    count = 0
+    count, starts = 0, tree.reduced.tables.unary_starts
     _put(waiting, _Set(np.inf, count, 0.0, first, is_allowed, -1), tree, scores)
     while waiting:
         found = heapq.heappop(waiting)
-        first_value, end = _span_of(tree, found.second_value)
+        variable = int(np.searchsorted(starts, found.second_value, side="right")) - 1
         inside = found.is_allowed.copy()
-        inside[first_value:end] = False
+        inside[starts[variable] : starts[variable + 1]] = False
         inside[found.second_value] = True
         scores = tree.best_scores(inside)
         second = tree.best_choices()
@@ -74,10 +74,3 @@ def _put(waiting: list[_Set], some: _Set, tree: Tree, scores: NDArray[np.float64
     some.second_loss = some.loss + float(losses[some.second_value])
     if some.second_loss < np.inf:
         heapq.heappush(waiting, some)
-
-
-def _span_of(tree: Tree, value: int) -> tuple[int, int]:
-    """First value and end of the variable that a value belongs to."""
-    starts = tree.reduced.tables.unary_starts
-    variable = int(np.searchsorted(starts, value, side="right")) - 1
-    return int(starts[variable]), int(starts[variable + 1])

@@ -7,9 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.graph import Graph, build_graph, copy_graph, list_neighbours, take_out
 from beacon.jit import inlined, kernel
-from beacon.reduce.tables import Tables
+from beacon.model.bit_graph import (
+    ONE,
+    ZERO,
+    Graph,
+    add_neighbour,
+    count_fill,
+    list_neighbours,
+    lowest_one,
+    take_out,
+)
+from beacon.reduce.tables import ALIVE, FACTOR, NEXT, VARIABLE, Tables
 from beacon.rng import random_below
 
 KEPT, LARGEST, SUMMED, PLACES, WIDTH = 0, 1, 2, 3, 4  # columns of ``costs``
@@ -41,6 +50,62 @@ class Room(NamedTuple):
 
 
 @inlined
+def _link(tables: Tables, room: Room, variable: int) -> None:
+    """Set the bits of a variable's neighbours."""
+    row = room.numbers[variable]
+    place = tables.first_places[variable]
+    while place >= 0:
+        factor = tables.places[place, FACTOR]
+        if tables.consumers[factor] == ALIVE:
+            for other_place in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):
+                other = room.numbers[tables.places[other_place, VARIABLE]]
+                if other != row:
+                    add_neighbour(room.fresh, row, other)
+        place = tables.places[place, NEXT]
+
+
+@inlined
+def _build_graph(tables: Tables, room: Room, part: NDArray[np.int32]) -> None:
+    """The graph of a part as it is, and the logs of the variables' sizes.
+
+    Cost: the scopes of its factors, and a row of bits for each neighbour of each variable.
+    """
+    graph, own_logs, count = room.fresh, room.own_logs, len(part)
+    words = (count + 63) >> 6
+    for k in range(count):
+        room.numbers[part[k]] = k
+        own_logs[k] = np.log(tables.sizes[part[k]])
+    for k in range(count):
+        for word in range(words):
+            graph.bits[k, word] = ZERO
+        _link(tables, room, part[k])
+        degree = 0
+        log_size = own_logs[k]
+        for word in range(words):
+            rest = graph.bits[k, word]
+            while rest != ZERO:
+                log_size += own_logs[(word << 6) + lowest_one(rest)]
+                rest &= rest - ONE
+                degree += 1
+        graph.degrees[k] = degree
+        graph.log_sizes[k] = log_size
+    for k in range(count):
+        graph.fills[k] = count_fill(graph, k, words)
+
+
+@inlined
+def _copy_graph(source: Graph, target: Graph, count: int) -> None:
+    """Begin anew: copy what :func:`_build_graph` has made."""
+    words = (count + 63) >> 6
+    for k in range(count):
+        for word in range(words):
+            target.bits[k, word] = source.bits[k, word]
+        target.degrees[k] = source.degrees[k]
+        target.fills[k] = source.fills[k]
+        target.log_sizes[k] = source.log_sizes[k]
+
+
+@inlined
 def _cheapest(room: Room, num_left: int, rng: NDArray[np.uint64]) -> int:
     """Where in ``left`` the variable with the least fill stands, ties by table size, then at random."""
     fills, log_sizes = room.graph.fills, room.graph.log_sizes
@@ -61,14 +126,12 @@ def _cheapest(room: Room, num_left: int, rng: NDArray[np.uint64]) -> int:
 
 
 @inlined
-def _count_table(
-    tables: Tables, room: Room, members: NDArray[np.int32], begin: int, i: int, degree: int
-) -> float:
+def _count_table(tables: Tables, room: Room, part: NDArray[np.int32], i: int, degree: int) -> float:
     """Add the elimination of a variable to the cost; return the entries needed so far."""
     kept, cost = 1.0, room.cost
     for a in range(degree):
-        kept *= tables.sizes[members[begin + room.clique[a]]]
-    summed = kept * tables.sizes[members[begin + i]]
+        kept *= tables.sizes[part[room.clique[a]]]
+    summed = kept * tables.sizes[part[i]]
     cost[KEPT] += kept
     cost[LARGEST] = max(cost[LARGEST], summed)
     cost[SUMMED] += summed
@@ -81,16 +144,15 @@ def _count_table(
 def _try_order(
     tables: Tables,
     room: Room,
-    members: NDArray[np.int32],
-    begin: int,
-    count: int,
+    part: NDArray[np.int32],
     limit: float,
     max_work: float,
     rng: NDArray[np.uint64],
 ) -> tuple[bool, float]:
     """One order, with its cost; False if it needs ``limit`` entries or more. And the work done."""
+    count = len(part)
     words, work = (count + 63) >> 6, 0.0
-    copy_graph(room.fresh, room.graph, count)
+    _copy_graph(room.fresh, room.graph, count)
     for k in range(NUM_COSTS):
         room.cost[k] = 0.0
     for k in range(count):
@@ -101,13 +163,13 @@ def _try_order(
         i = room.left[at]
         room.left[at] = room.left[num_left - 1]
         degree = list_neighbours(room.graph, i, words, room.clique)
-        if _count_table(tables, room, members, begin, i, degree) >= limit:
+        if _count_table(tables, room, part, i, degree) >= limit:
             return False, work
-        added = take_out(room.graph, room.own_logs, i, room.clique, degree, words)
+        added, _ = take_out(room.graph, room.own_logs, i, room.clique, degree, words)
         work += num_left + degree * degree + 4.0 * added * words
         if work > max_work:
             return False, work
-        room.order[step] = members[begin + i]
+        room.order[step] = part[i]
     return True, work
 
 
@@ -137,12 +199,13 @@ def order_parts(
             costs[part, k] = np.inf
         if count > len(room.left):
             continue
-        build_graph(tables, room.fresh, members, begin, begin + count, room.numbers, room.own_logs)
+        variables = members[begin : begin + count]
+        _build_graph(tables, room, variables)
         spent, limit, failures = 0.0, NEAR * max_entries, 0
         for attempt in range(max_tries):
             if attempt > 0 and spent * 2.0 > costs[part, SUMMED]:
                 break
-            found, work = _try_order(tables, room, members, begin, count, limit, max_work - spent, rng)
+            found, work = _try_order(tables, room, variables, limit, max_work - spent, rng)
             spent += work
             entries = room.cost[KEPT] + room.cost[LARGEST]
             if found and entries <= max_entries and room.cost[SUMMED] < costs[part, SUMMED]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.graph import new_graph
 from beacon.exact.order import KEPT, LARGEST, NUM_COSTS, PLACES, SUMMED, WIDTH, Room, order_parts
+from beacon.model.bit_graph import new_graph
 from beacon.reduce.query import ReducedQuery
 from beacon.rng import stream_of_fixed
 
@@ -48,6 +48,12 @@ class Plan:
         chosen = self.costs[parts]
         kept, places = chosen[:, KEPT].sum(), chosen[:, PLACES].sum()
         return int(kept), int(chosen[:, LARGEST].max(initial=0.0)), int(places)
+
+    def cheapest(self, max_work: float) -> NDArray[np.bool_]:
+        """[parts] those that can be eliminated together within a cap on work: the cheapest first."""
+        ranking, fits = np.argsort(self.work, kind="stable"), np.zeros(len(self.costs), dtype=np.bool_)
+        fits[ranking] = np.cumsum(self.work[ranking]) <= max_work
+        return fits
 
     def affordable(self, max_entries: float = MAX_ENTRIES) -> NDArray[np.bool_]:
         """[parts] those that can be eliminated together within a cap on entries: the cheapest first."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.subtables import Scopes, Subtables, add_small, keep_largest
+from beacon.exact.subtables import Scopes, Subtables, combine
 from beacon.jit import inlined, kernel
 
 CLUSTER, SEPARATOR = 0, 1  # columns of ``links.pairs``
@@ -49,13 +49,33 @@ class Relaxation(NamedTuple):
 
 
 @inlined
+def span_of(relaxation: Relaxation, link: int) -> tuple[int, int]:
+    """Where the table of a link's cluster begins and ends."""
+    cluster = relaxation.links.pairs[link, CLUSTER]
+    return relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
+
+
+@inlined
+def add_to_cluster(relaxation: Relaxation, link: int, small: NDArray[np.float64], start: int) -> None:
+    """Add numbers for a separator's values, from ``start``, to the cluster of a link."""
+    begin, end = span_of(relaxation, link)
+    combine(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, small, start, True)
+
+
+@inlined
+def raise_to_cluster(relaxation: Relaxation, link: int, small: NDArray[np.float64], start: int) -> None:
+    """Raise numbers for a separator's values, from ``start``, to the best entries of a link's cluster."""
+    begin, end = span_of(relaxation, link)
+    combine(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, small, start, False)
+
+
+@inlined
 def _take_margins(relaxation: Relaxation, link: int, size: int, at: int) -> None:
     """The largest entry of a cluster for each value of a separator, added to its sums."""
-    margins, cluster = relaxation.margins, relaxation.links.pairs[link, CLUSTER]
+    margins = relaxation.margins
     for value in range(size):
         margins[at + value] = -np.inf
-    begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
-    keep_largest(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, margins, at)
+    raise_to_cluster(relaxation, link, margins, at)
     for value in range(size):
         relaxation.sums[value] += margins[at + value]
 
@@ -79,16 +99,14 @@ def _share_of(relaxation: Relaxation, first: int, last: int, direction: int) -> 
 @inlined
 def _give_back(relaxation: Relaxation, link: int, size: int, at: int, share: float) -> None:
     """Replace a cluster's margin by a share of the sum."""
-    margins, sums, cluster = relaxation.margins, relaxation.sums, relaxation.links.pairs[link, CLUSTER]
-    message = relaxation.message_starts[link]
+    margins, sums, message = relaxation.margins, relaxation.sums, relaxation.message_starts[link]
     for value in range(size):
         if sums[value] == -np.inf:  # no assignment of non-zero probability has it
             margins[at + value] = -np.inf
         else:
             margins[at + value] = share * sums[value] - margins[at + value]
         relaxation.messages[message + value] += margins[at + value]
-    begin, end = relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
-    add_small(relaxation.links, link, relaxation.digits, relaxation.moved, begin, end, margins, at)
+    add_to_cluster(relaxation, link, margins, at)
 
 
 @inlined
@@ -124,6 +142,16 @@ def _visit(relaxation: Relaxation, separator: int, direction: int, gap: float) -
     for link in range(first, last):
         is_ahead = relaxation.ahead[link] & direction
         _give_back(relaxation, link, size, (link - first) * size, share if is_ahead else 0.0)
+
+
+@kernel
+def find_largest(table: NDArray[np.float64], starts: NDArray[np.int64], largest: NDArray[np.float64]) -> None:
+    """The largest entry of each stretch of a table; numpy's reduceat is far slower. Cost: the entries."""
+    for k in range(len(largest)):
+        top = -np.inf
+        for entry in range(starts[k], starts[k + 1]):
+            top = max(top, table[entry])
+        largest[k] = top
 
 
 @kernel

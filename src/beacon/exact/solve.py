@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.bucket import eliminate_in_order
 from beacon.exact.plan import MAX_ENTRIES, Plan
 from beacon.model.flat import Fixed
+from beacon.reduce.eliminate import choose_backwards, eliminate_in_order, spread_backwards
 from beacon.reduce.query import ReducedQuery
 from beacon.reduce.tables import Tables, new_scratch, with_room
-from beacon.reduce.way_back import spread_backwards
+from beacon.rng import stream_of_fixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,11 @@ class SolvedParts:
         """Is every part solved, so that the score is the optimum of the query?"""
         return bool(self.is_solved.all())
 
+    @property
+    def is_optimum(self) -> bool:
+        """Is the best assignment of the query known?"""
+        return self.is_complete and not self.is_impossible
+
     @cached_property
     def is_open(self) -> NDArray[np.bool_]:
         """[free variables] is the best value unknown, because it depends on a part that is not solved?"""
@@ -59,8 +64,11 @@ class SolvedParts:
         """[model's variables] values given, implied or optimal; -1 for what is to be searched.
 
         That includes variables which the reduction has eliminated and whose best value depends on an open
-        part; :meth:`complete` gives them their best values after the search.
+        part; :meth:`complete` gives them their best values after the search. Where nothing is possible, only
+        what is given is fixed: a search may look for the fewest zeros.
         """
+        if self.is_impossible:
+            return self.reduced.given
         variables = self.reduced.variables[~self.is_open]
         fixed = self.reduced.fixed.copy()
         fixed[variables] = self.complete()[variables]
@@ -75,7 +83,23 @@ class SolvedParts:
             choices = np.zeros(len(self.reduced.variables), dtype=np.int32)
         else:
             choices = self.reduced.choices_of(assignment)
-        return self.reduced.assignment_of(self.tables, self.steps, choices, self.seed)
+        return self.assignment_of(choices)
+
+    def assignment_of(self, choices: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The model's assignment with the choices of all variables that are not eliminated.
+
+        The others get their best values in ``choices``.
+        """
+        sums = np.empty(int(self.tables.sizes.max(initial=1)))
+        rng = stream_of_fixed(self.seed, self.reduced.fixed)
+        choose_backwards(self.tables, self.steps, choices, sums, rng)
+        return self.reduced.assignment_of(choices)
+
+
+def unsolved(reduced: ReducedQuery, seed: int = 0) -> SolvedParts:
+    """A reduced query with all parts open."""
+    nothing = np.zeros(reduced.num_parts, dtype=np.bool_)
+    return SolvedParts(reduced, nothing, reduced.tables, reduced.steps, seed)
 
 
 def solve_parts(
@@ -92,7 +116,7 @@ def solve_parts(
     affordable = plan.affordable(max_entries)
     chosen = affordable if parts is None else parts & affordable
     if not chosen.any():
-        return SolvedParts(reduced, chosen, reduced.tables, reduced.steps, seed)
+        return unsolved(reduced, seed)
     is_member = np.repeat(chosen, np.diff(reduced.part_starts))
     order = plan.order[is_member]
     kept, largest, places = plan.needs(chosen)

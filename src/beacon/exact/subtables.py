@@ -45,17 +45,6 @@ class Subtables(NamedTuple):
     """The small table's entries of a block, from its first one."""
 
 
-@kernel
-def fill_strides(sizes_of: NDArray[np.int32], scopes: Scopes) -> None:
-    """Strides and sizes of tables whose scopes are given. Cost: the scopes."""
-    for table in range(len(scopes.sizes)):
-        stride = 1
-        for place in range(scopes.starts[table + 1] - 1, scopes.starts[table] - 1, -1):
-            scopes.strides[place] = stride
-            stride *= sizes_of[scopes.variables[place]]
-        scopes.sizes[table] = stride
-
-
 @inlined
 def _joined_axes(
     sizes_of: NDArray[np.int32], large: Scopes, small: Scopes, table: int, part: int, axes: NDArray[np.int64]
@@ -150,7 +139,7 @@ def next_block(subtables: Subtables, pair: int, digits: NDArray[np.int64], at: i
 
 
 @inlined
-def add_small(
+def combine(
     subtables: Subtables,
     pair: int,
     digits: NDArray[np.int64],
@@ -159,48 +148,33 @@ def add_small(
     end: int,
     small: NDArray[np.float64],
     start: int,
+    is_added: bool,
 ) -> None:
-    """Add a small table, from ``start``, to the large one at ``begin``. Cost: the large table's entries."""
+    """Add a small table, from ``start``, to the large one at ``begin`` if it ``is_added``.
+
+    Otherwise raise the small table's entries to the largest of the large one's. Cost: the large table's
+    entries.
+    """
     block, inside = np.uint64(subtables.pairs[pair, BLOCK]), subtables.pairs[pair, MAP]
     for axis in range(subtables.pairs[pair, NUM_AXES]):
         digits[axis] = 0
     at = start
     for entry in range(begin, end, block):
-        to, source = np.uint64(entry), np.uint64(at)
+        first, other = np.uint64(entry), np.uint64(at)
         if inside == SIDE_BY_SIDE:
-            for k in range(block):
-                large[to + k] += small[source + k]
+            if is_added:
+                for k in range(block):
+                    large[first + k] += small[other + k]
+            else:
+                for k in range(block):
+                    small[other + k] = max(small[other + k], large[first + k])
         else:
             pattern = np.uint64(inside)
-            for k in range(block):
-                large[to + k] += small[source + np.uint64(subtables.maps[pattern + k])]
-        at = next_block(subtables, pair, digits, at)
-
-
-@inlined
-def keep_largest(
-    subtables: Subtables,
-    pair: int,
-    digits: NDArray[np.int64],
-    large: NDArray[np.float64],
-    begin: int,
-    end: int,
-    small: NDArray[np.float64],
-    start: int,
-) -> None:
-    """Raise the small table's entries to the largest of the large one's. Cost: the large table's entries."""
-    block, inside = np.uint64(subtables.pairs[pair, BLOCK]), subtables.pairs[pair, MAP]
-    for axis in range(subtables.pairs[pair, NUM_AXES]):
-        digits[axis] = 0
-    at = start
-    for entry in range(begin, end, block):
-        source, to = np.uint64(entry), np.uint64(at)
-        if inside == SIDE_BY_SIDE:
-            for k in range(block):
-                small[to + k] = max(small[to + k], large[source + k])
-        else:
-            pattern = np.uint64(inside)
-            for k in range(block):
-                place = to + np.uint64(subtables.maps[pattern + k])
-                small[place] = max(small[place], large[source + k])
+            if is_added:
+                for k in range(block):
+                    large[first + k] += small[other + np.uint64(subtables.maps[pattern + k])]
+            else:
+                for k in range(block):
+                    place = other + np.uint64(subtables.maps[pattern + k])
+                    small[place] = max(small[place], large[first + k])
         at = next_block(subtables, pair, digits, at)

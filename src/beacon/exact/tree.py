@@ -12,24 +12,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.bound_value import add_factors
-from beacon.exact.clusters import mini_buckets
+from beacon.exact.clusters import mini_buckets, relax
+from beacon.exact.decode import decoded_choices
+from beacon.exact.level import add_factors
 from beacon.exact.plan import plan
-from beacon.exact.relax import relax
-from beacon.exact.relaxation import Relaxation
-from beacon.exact.subtables import (
-    BLOCK,
-    LARGE,
-    MAP,
-    NUM_AXES,
-    SIDE_BY_SIDE,
-    Scopes,
-    Subtables,
-    add_small,
-    keep_largest,
-    next_block,
-)
+from beacon.exact.relaxation import Relaxation, add_to_cluster, find_largest, raise_to_cluster, span_of
+from beacon.exact.subtables import BLOCK, MAP, NUM_AXES, SIDE_BY_SIDE, next_block
 from beacon.jit import inlined, kernel
+from beacon.model.factors import places_of, starts_of
 from beacon.model.flat import Fixed, FlatModel
 from beacon.reduce.query import ReducedQuery, reduce_query
 
@@ -39,7 +29,7 @@ MAX_TREE_ENTRIES = 1 << 24
 
 
 class Tree:
-    """The clusters of a query whose every possible assignment is still there.
+    """The clusters of a query from which no possible assignment has been removed.
 
     Attributes
     ----------
@@ -56,7 +46,7 @@ class Tree:
     """
 
     def __init__(self, reduced: ReducedQuery, order: NDArray[np.int32]) -> None:
-        clusters = mini_buckets(reduced.tables, order, NO_CAP)
+        self.clusters = clusters = mini_buckets(reduced.tables, order, NO_CAP)
         self.reduced, self.order = reduced, order
         self.scopes, self.relaxation, owned = relax(reduced.tables, clusters)
         scales, errors = np.empty(len(order)), np.empty(len(order))
@@ -64,6 +54,9 @@ class Tree:
         self.base = self.relaxation.moved.copy()
         self.is_root = np.ones(len(order), dtype=np.bool_)
         self.is_root[clusters.links[::2, 0]] = False
+        sizes = reduced.tables.sizes[order]
+        self._values = places_of(reduced.tables.unary_starts, order)  # of each cluster's own variable
+        self._stretches = np.repeat(np.diff(self.relaxation.table_starts) // sizes, sizes)  # their entries
 
     @property
     def num_values(self) -> int:
@@ -75,13 +68,14 @@ class Tree:
 
         ``is_allowed`` rules values out. Cost: four times the entries of all clusters.
         """
-        self.relaxation.moved[:] = self.base
-        starts, scores = self.reduced.tables.unary_starts, np.empty(self.num_values)
+        moved, best, scores = self.relaxation.moved, np.empty(self.num_values), np.empty(self.num_values)
+        moved[:] = self.base
         if is_allowed is not None:
-            forbid(self.relaxation, self.order, starts, is_allowed)
-        pass_up(self.relaxation)
+            moved[np.repeat(~is_allowed[self._values], self._stretches)] = -math.inf
+        pass_up(self.relaxation, False)
         pass_down(self.relaxation)
-        read_best(self.relaxation, self.order, starts, scores)
+        find_largest(moved, starts_of(self._stretches), best)
+        scores[self._values] = best
         return scores
 
     def tops(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -94,9 +88,7 @@ class Tree:
 
     def best_choices(self) -> NDArray[np.int32]:
         """A best value of each variable, after :meth:`best_scores`."""
-        choices = np.zeros(len(self.order), dtype=np.int32)
-        choose_down(self.relaxation, self.scopes, self.order, self.reduced.tables.sizes, choices)
-        return choices
+        return decoded_choices(self.reduced.tables.sizes, self.scopes, self.relaxation, self.clusters)
 
     def log_sum(self) -> float:
         """The log of the summed probabilities (products of potentials) of all assignments.
@@ -105,15 +97,12 @@ class Tree:
         """
         relaxation = self.relaxation
         relaxation.moved[:] = self.base
-        sum_up(relaxation)
+        pass_up(relaxation, True)
         return self.reduced.constant + log_sums(relaxation, self.is_root)
 
     def assignment_of(self, choices: NDArray[np.int32]) -> NDArray[np.int64]:
         """The model's assignment."""
-        reduced = self.reduced
-        assignment = np.maximum(reduced.fixed, 0).astype(np.int64)
-        assignment[reduced.variables] = reduced.values[reduced.tables.unary_starts[:-1] + choices]
-        return assignment
+        return self.reduced.assignment_of(choices).astype(np.int64)
 
 
 def grow_tree(
@@ -142,146 +131,61 @@ def log_sum(model: FlatModel, fixed: Fixed, max_entries: int = MAX_TREE_ENTRIES)
 
 
 @inlined
-def _span(relaxation: Relaxation, link: int) -> tuple[int, int]:
-    """Where the table of a link's cluster begins and ends."""
-    cluster = relaxation.links.pairs[link, LARGE]
-    return relaxation.table_starts[cluster], relaxation.table_starts[cluster + 1]
+def _add_shares(relaxation: Relaxation, link: int, start: int) -> None:
+    """Add up the potentials of a link's cluster in ``sums``, each divided by the best for its value.
 
-
-@kernel
-def forbid(
-    relaxation: Relaxation,
-    order: NDArray[np.int32],
-    value_starts: NDArray[np.int32],
-    is_allowed: NDArray[np.bool_],
-) -> None:
-    """Make all entries with a value that is not allowed -inf. Cost: these entries."""
-    for cluster in range(len(order)):
-        first, end = value_starts[order[cluster]], value_starts[order[cluster] + 1]
-        begin = relaxation.table_starts[cluster]
-        outer = (relaxation.table_starts[cluster + 1] - begin) // (end - first)
-        for value in range(end - first):
-            if not is_allowed[first + value]:
-                for entry in range(begin + value * outer, begin + (value + 1) * outer):
-                    relaxation.moved[entry] = -np.inf
-
-
-@kernel
-def pass_up(relaxation: Relaxation) -> None:
-    """Hand the best of each cluster on to its parent. Cost: the entries of both for each separator."""
-    values, moved, links = relaxation.values, relaxation.moved, relaxation.links
-    for separator in range(len(relaxation.link_starts) - 1):
-        start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
-        child, parent = 2 * separator, 2 * separator + 1
-        for value in range(start, end):
-            values[value] = -np.inf
-        first, last = _span(relaxation, child)
-        keep_largest(links, child, relaxation.digits, moved, first, last, values, start)
-        first, last = _span(relaxation, parent)
-        add_small(links, parent, relaxation.digits, moved, first, last, values, start)
-
-
-@kernel
-def pass_down(relaxation: Relaxation) -> None:
-    """Tell each child the best of all that is not its own. Cost: as :func:`pass_up`."""
-    sums, moved, links = relaxation.sums, relaxation.moved, relaxation.links
-    for separator in range(len(relaxation.link_starts) - 2, -1, -1):
-        start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
-        child, parent = 2 * separator, 2 * separator + 1
-        for value in range(end - start):
-            sums[value] = -np.inf
-        first, last = _span(relaxation, parent)
-        keep_largest(links, parent, relaxation.digits, moved, first, last, sums, 0)
-        for value in range(end - start):
-            if sums[value] > -np.inf:  # else the child has had no say, or -inf itself
-                sums[value] -= relaxation.values[start + value]
-        first, last = _span(relaxation, child)
-        add_small(links, child, relaxation.digits, moved, first, last, sums, 0)
-
-
-@kernel
-def read_best(
-    relaxation: Relaxation,
-    order: NDArray[np.int32],
-    value_starts: NDArray[np.int32],
-    scores: NDArray[np.float64],
-) -> None:
-    """The largest entry of each cluster for each value of its own variable. Cost: all entries."""
-    for cluster in range(len(order)):
-        first, end = value_starts[order[cluster]], value_starts[order[cluster] + 1]
-        begin = relaxation.table_starts[cluster]
-        outer = (relaxation.table_starts[cluster + 1] - begin) // (end - first)
-        for value in range(end - first):
-            best = -np.inf
-            for entry in range(begin + value * outer, begin + (value + 1) * outer):
-                best = max(best, relaxation.moved[entry])
-            scores[first + value] = best
-
-
-@kernel
-def choose_down(
-    relaxation: Relaxation,
-    scopes: Scopes,
-    order: NDArray[np.int32],
-    sizes: NDArray[np.int32],
-    choices: NDArray[np.int32],
-) -> None:
-    """Choose a best value for each variable, parents first. Cost: the scopes and values."""
-    for cluster in range(len(order) - 1, -1, -1):
-        place = scopes.starts[cluster]
-        entry, stride = relaxation.table_starts[cluster], scopes.strides[place]
-        for other in range(place + 1, scopes.starts[cluster + 1]):
-            entry += choices[scopes.variables[other]] * scopes.strides[other]
-        best = 0
-        for value in range(1, sizes[order[cluster]]):
-            if relaxation.moved[entry + value * stride] > relaxation.moved[entry + best * stride]:
-                best = value
-        choices[order[cluster]] = best
-
-
-@inlined
-def _add_shares(
-    subtables: Subtables,
-    pair: int,
-    digits: NDArray[np.int64],
-    large: NDArray[np.float64],
-    begin: int,
-    end: int,
-    tops: NDArray[np.float64],
-    start: int,
-    shares: NDArray[np.float64],
-) -> None:
-    """Add up the large table's potentials, each divided by the largest one of its small entry."""
-    block, inside = subtables.pairs[pair, BLOCK], subtables.pairs[pair, MAP]
-    for axis in range(subtables.pairs[pair, NUM_AXES]):
+    The best ones are the separator's values, from ``start``.
+    """
+    links, digits, moved = relaxation.links, relaxation.digits, relaxation.moved
+    block, inside = links.pairs[link, BLOCK], links.pairs[link, MAP]
+    for axis in range(links.pairs[link, NUM_AXES]):
         digits[axis] = 0
     at = 0
+    begin, end = span_of(relaxation, link)
     for entry in range(begin, end, block):
         for k in range(block):
-            place = at + (k if inside == SIDE_BY_SIDE else subtables.maps[inside + k])
-            if large[entry + k] > -np.inf:
-                shares[place] += np.exp(large[entry + k] - tops[start + place])
-        at = next_block(subtables, pair, digits, at)
+            place = at + (k if inside == SIDE_BY_SIDE else links.maps[inside + k])
+            if moved[entry + k] > -np.inf:
+                relaxation.sums[place] += np.exp(moved[entry + k] - relaxation.values[start + place])
+        at = next_block(links, link, digits, at)
 
 
 @kernel
-def sum_up(relaxation: Relaxation) -> None:
-    """Hand the log of each cluster's sum on to its parent. Cost: as :func:`pass_up`, with exponentials."""
-    values, moved, links, sums = relaxation.values, relaxation.moved, relaxation.links, relaxation.sums
+def pass_up(relaxation: Relaxation, is_summed: bool) -> None:
+    """Hand the best of each cluster on to its parent, or the log of its sum.
+
+    Cost: the entries of both for each separator.
+    """
+    values, sums = relaxation.values, relaxation.sums
     for separator in range(len(relaxation.link_starts) - 1):
         start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
         child, parent = 2 * separator, 2 * separator + 1
         for value in range(end - start):
             values[start + value] = -np.inf
             sums[value] = 0.0
-        first, last = _span(relaxation, child)
-        keep_largest(links, child, relaxation.digits, moved, first, last, values, start)
-        _add_shares(links, child, relaxation.digits, moved, first, last, values, start, sums)
+        raise_to_cluster(relaxation, child, values, start)
+        if is_summed:
+            _add_shares(relaxation, child, start)
+            for value in range(end - start):
+                if sums[value] > 0.0:
+                    values[start + value] += np.log(sums[value])
+        add_to_cluster(relaxation, parent, values, start)
+
+
+@kernel
+def pass_down(relaxation: Relaxation) -> None:
+    """Tell each child the best of all that is not its own. Cost: as :func:`pass_up`."""
+    sums = relaxation.sums
+    for separator in range(len(relaxation.link_starts) - 2, -1, -1):
+        start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
+        child, parent = 2 * separator, 2 * separator + 1
         for value in range(end - start):
-            if sums[value] > 0.0:
-                values[start + value] += np.log(sums[value])
-        first, last = _span(relaxation, parent)
-        add_small(links, parent, relaxation.digits, moved, first, last, values, start)
+            sums[value] = -np.inf
+        raise_to_cluster(relaxation, parent, sums, 0)
+        for value in range(end - start):
+            if sums[value] > -np.inf:  # else the child has had no say, or -inf itself
+                sums[value] -= relaxation.values[start + value]
+        add_to_cluster(relaxation, child, sums, 0)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Upper bounds on the best score with each value of each variable, where elimination would take too long."""
+"""Upper bounds on the best score with each value, and values that no possible assignment has."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.exact.clusters import Clusters, mini_buckets, single_factors
+from beacon.exact.clusters import Clusters, mini_buckets, scopes_of, single_factors
 from beacon.exact.level import Level
-from beacon.exact.plan import plan
-from beacon.exact.relax import scopes_of
-from beacon.exact.relaxation import Relaxation
-from beacon.exact.solve import SolvedParts
+from beacon.exact.plan import MAX_WORK, plan
+from beacon.exact.solve import unsolved
 from beacon.exact.subtables import Scopes
 from beacon.jit import kernel
 from beacon.model.flat import ROUNDING
@@ -24,6 +22,8 @@ MAX_LEVEL_ENTRIES = 1 << 22
 PASSES = 40  # of messages at each level, at most
 PASSES_PER_LOOK = 4
 STALL = 1e-6  # a fall of the bound by less than this share of it is none
+ZEROS_TABLE = 64  # entries of a cluster that passes on zeros
+ZEROS_PASSES = 4  # twice forward and back; the second time adds little
 
 
 def value_bounds(reduced: ReducedQuery, is_over: Callable[[], bool] = lambda: False) -> NDArray[np.float64]:
@@ -31,8 +31,7 @@ def value_bounds(reduced: ReducedQuery, is_over: Callable[[], bool] = lambda: Fa
 
     ``reduced`` must be a query of which nothing is eliminated. Once ``is_over``, it ends soon.
     """
-    nothing = np.zeros(reduced.num_parts, dtype=np.bool_)
-    solved = SolvedParts(reduced, nothing, reduced.tables, reduced.steps, 0)
+    solved = unsolved(reduced)
     bounds = np.full(len(reduced.values), math.inf)
     for clusters in _levels(reduced):
         level = Level(solved, clusters)
@@ -69,29 +68,15 @@ def _bounds_of(level: Level, reduced: ReducedQuery) -> NDArray[np.float64]:
     """The bound of a level with each value: its clusters and separators at the best that agrees with it."""
     if level.last_value == -math.inf:
         return np.full(len(reduced.values), -math.inf)
-    relaxation, tables, count = level.relaxation, reduced.tables, level.num_clusters
+    relaxation, tables, count = level.relaxation, reduced.tables, len(level.scopes.sizes)
     drops, starts = np.zeros(len(reduced.values)), tables.unary_starts
-    moved_away = relaxation.values.copy()
-    take_messages(relaxation, moved_away)
     separators = scopes_of(tables, level.clusters.separators)
     add_drops(level.scopes, relaxation.table_starts, relaxation.moved, level.tops, starts, drops)
-    add_drops(separators, relaxation.value_starts, moved_away, level.tops[count:], starts, drops)
+    add_drops(separators, relaxation.value_starts, level.left, level.tops[count:], starts, drops)
     # each drop is the difference of two numbers no larger than this, rounded
     largest = float(np.abs(level.tops).max(initial=0.0))
     slack = ROUNDING * (len(level.tops) + 2) * (abs(level.last_value) + largest)
     return level.last_value + slack - drops
-
-
-@kernel
-def take_messages(relaxation: Relaxation, values: NDArray[np.float64]) -> None:
-    """Take away what the separators have given to clusters. Cost: the messages."""
-    for separator in range(len(relaxation.link_starts) - 1):
-        start, end = relaxation.value_starts[separator], relaxation.value_starts[separator + 1]
-        for link in range(relaxation.link_starts[separator], relaxation.link_starts[separator + 1]):
-            message = relaxation.message_starts[link]
-            for value in range(end - start):
-                if values[start + value] > -np.inf:
-                    values[start + value] -= relaxation.messages[message + value]
 
 
 @kernel
@@ -118,3 +103,19 @@ def add_drops(
                     for entry in range(block, block + stride):
                         best = max(best, table[entry])
                 drops[first + value] += tops[k] - best
+
+
+def impossible_moves(
+    reduced: ReducedQuery, seed: int = 0, max_order_work: float = MAX_WORK
+) -> NDArray[np.bool_]:
+    """[model's moves] those of values that are found to be impossible; none where no order is found.
+
+    Zeros are passed on between clusters of a few factors each, along an elimination order. Reducing the query
+    again without these moves keeps every possible assignment.
+    """
+    prospect = plan(reduced, seed, math.inf, max_order_work, max_tries=1)
+    if not np.isfinite(prospect.work).all():
+        return np.zeros(reduced.model.num_moves, dtype=np.bool_)
+    level = Level(unsolved(reduced, seed), mini_buckets(reduced.tables, prospect.order, ZEROS_TABLE))
+    level.run(ZEROS_PASSES)
+    return reduced.moves_of(~level.living())

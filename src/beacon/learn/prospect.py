@@ -13,7 +13,7 @@ from beacon.learn.teacher import DEFAULT_STEPS
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import sample_queries
 from beacon.query.sampling import GibbsSettings
-from beacon.reduce.propagate import with_implied
+from beacon.reduce.propagate import fixed_values
 from beacon.runner.pool import num_threads
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Search
@@ -159,7 +159,7 @@ def _probe(runner: Runner, evidence: dict[int, int]) -> Probe:
     knowledge, flat = runner.know(Query(evidence), [MaxRuntime(PROBE_SECONDS)]), runner.flat
     if knowledge.best is not None:
         return Probe(knowledge.seconds, 0, True, True, knowledge.seconds)
-    search = Search(flat, with_implied(flat, evidence, None), Auto(), seed=SEED)
+    search = Search(flat, fixed_values(flat, evidence, None), Auto(), seed=SEED)
     began = thread_time()
     reason = search.run(MaxRuntime(PROBE_SECONDS))
     busy_seconds, trace = thread_time() - began, search.trace

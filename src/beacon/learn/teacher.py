@@ -141,8 +141,8 @@ class Teacher:
     ) -> Reference:
         results: list[Result] = []
         for seed in seeds:
-            query, stops = Query(evidence), [self.settings.stop]
-            outcome = self.runner.outcome(query, stops, seed=seed, cancelled=cancelled)
+            query, stops = Query(evidence, seed=seed), [self.settings.stop]
+            outcome = self.runner.outcome(query, stops, cancelled=cancelled)
             results.append(checked_result(self.model, evidence, outcome, self.flat, seed))
             if results[-1].is_optimal:
                 break

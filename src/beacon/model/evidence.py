@@ -320,14 +320,9 @@ def _split_item(item: str, model: GraphicalModel) -> tuple[str, str]:
         raise UsageError(f"expected evidence as VARIABLE=VALUE, found {item!r}")
     at = item.rfind("=")
     while at >= 0:
-        if _is_variable(item[:at], model):
-            return item[:at], item[at + 1 :]
+        name = item[:at]
+        if name in model.name_to_variable or (_is_index(name) and int(name) < model.num_variables):
+            return name, item[at + 1 :]
         at = item.rfind("=", 0, at)
     variable, _, value = item.partition("=")
     return variable, value
-
-
-def _is_variable(text: str, model: GraphicalModel) -> bool:
-    if text in model.name_to_variable:
-        return True
-    return text.isascii() and text.isdigit() and len(text) <= 18 and int(text) < model.num_variables

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import ModelError, check_is_number
-from beacon.model.factors import Factors, of_tables, starts_of
+from beacon.model.factors import Factors, of_tables, places_of, starts_of
 from beacon.model.graphical_model import GraphicalModel
 
 DEFAULT_LOG_ZERO = -100.0
@@ -237,7 +237,7 @@ def neighbours_of(arrays: Mapping[str, NDArray[np.int64]]) -> Rows:
     variables, others = _joined(_of_pairs(arrays), _of_wides(arrays))
     is_first = _is_first(variables * num_variables + others)
     counts = np.bincount(variables[is_first], minlength=num_variables)
-    return np.concatenate([[0], np.cumsum(counts)]), others[is_first]
+    return starts_of(counts), others[is_first]
 
 
 def _of_pairs(arrays: Mapping[str, NDArray[np.int64]]) -> Rows:
@@ -248,11 +248,10 @@ def _of_pairs(arrays: Mapping[str, NDArray[np.int64]]) -> Rows:
 
 def _of_wides(arrays: Mapping[str, NDArray[np.int64]]) -> Rows:
     """For every link of a wide factor, all variables of that factor but the one it belongs to."""
-    starts, factors = arrays["wide_starts"], arrays["wides"][:, 0].astype(np.int64)
-    begins, arities = arrays["scope_starts"][factors], np.diff(arrays["scope_starts"])[factors]
+    starts, factors = arrays["wide_starts"], arrays["wides"][:, 0]
+    arities = np.diff(arrays["scope_starts"])[factors]
     variables = np.repeat(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), arities)
-    within = np.arange(arities.sum()) - np.repeat(np.cumsum(arities) - arities, arities)
-    others = arrays["scopes"][np.repeat(begins, arities) + within, 0].astype(np.int64)
+    others = arrays["scopes"][places_of(arrays["scope_starts"], factors), 0].astype(np.int64)
     return variables[variables != others], others[variables != others]
 
 

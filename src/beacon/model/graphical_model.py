@@ -60,8 +60,9 @@ class GraphicalModel:
             _check_names(names, len(labels))
         self.__dict__["labels"] = labels
         sizes = list(map(len, labels))
-        for variable in _wrong_labels(labels):
-            _refuse_labels(self.names[variable], labels[variable])
+        wrong = _wrong_labels(labels)
+        if wrong is not None:
+            _refuse_labels(self.names[wrong], labels[wrong])
         self.__dict__["factors"] = Factors.of(factors, sizes)
 
     @classmethod
@@ -321,11 +322,11 @@ def _check_names(names: tuple[str, ...], count: int) -> None:
         raise ModelError(f"variable names must differ; {_twice(names)!r} occurs more than once")
 
 
-def _wrong_labels(labels: tuple[tuple[str, ...], ...]) -> list[int]:
+def _wrong_labels(labels: tuple[tuple[str, ...], ...]) -> int | None:
     """A variable whose labels cannot be, if there is one; labels that many variables share are seen once."""
     different = {id(values): values for values in labels}
     wrong = {key for key, values in different.items() if not values or len(set(values)) != len(values)}
-    return [next(i for i, values in enumerate(labels) if id(values) in wrong)] if wrong else []
+    return next((i for i, values in enumerate(labels) if id(values) in wrong), None) if wrong else None
 
 
 def _refuse_labels(name: str, values: tuple[str, ...]) -> NoReturn:

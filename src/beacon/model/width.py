@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -57,13 +58,9 @@ def graph_of(factors: Factors) -> Graph:
 
 def primal_graph(factors: Factors) -> list[set[int]]:
     """Neighbours of each variable: those that share a factor with it."""
-    neighbours: list[set[int]] = [set() for _ in range(len(factors.domain_sizes))]
-    for factor in factors:
-        for i in factor.scope:
-            neighbours[i].update(factor.scope)
-    for i, others in enumerate(neighbours):
-        others.discard(i)
-    return neighbours
+    graph = graph_of(factors)
+    bounds, neighbours = graph.starts.tolist(), graph.neighbours.tolist()
+    return [set(neighbours[begin:end]) for begin, end in pairwise(bounds)]
 
 
 def min_fill_bound(graph: Graph) -> WidthBound:

@@ -120,7 +120,7 @@ def _taken(
         return _optimal(outcome)  # nothing is better
     choices = np.zeros(len(solved.tables.sizes), dtype=np.int32)
     choices[left] = answer["values"]
-    assignment = solved.reduced.assignment_of(solved.tables, solved.steps, choices, solved.seed)
+    assignment = solved.assignment_of(choices)
     outcome = _better(model, outcome, assignment)
     return _optimal(outcome) if answer["proved"] and outcome.zero_factors == 0 else outcome
 

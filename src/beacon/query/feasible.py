@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from beacon.engine.floored import floored_scores
 from beacon.errors import ModelError
 from beacon.model.evidence import impossible_factor
-from beacon.model.flat import as_fixed, compile_model
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.reduce.propagate import with_implied
+from beacon.reduce.propagate import fixed_values
 from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxSteps, TargetScore
@@ -27,7 +27,7 @@ def feasible_assignments(model: GraphicalModel, seeds: list[int]) -> NDArray[np.
     if never is not None:
         raise ModelError(f"no assignment has a non-zero probability: factor {never} is zero everywhere")
     flat = compile_model(model)
-    fixed, strategy = as_fixed(with_implied(flat, {}, None), flat.num_variables), GlsPlus().fitted(flat)
+    fixed, strategy = fixed_values(flat, {}, None), GlsPlus().fitted(flat)
     found = np.array([np.random.default_rng(seed).integers(0, model.domain_sizes) for seed in seeds])
     found = np.where(fixed >= 0, fixed, found)
     _, zeros = floored_scores(flat, found)

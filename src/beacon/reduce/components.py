@@ -8,21 +8,29 @@ from numpy.typing import NDArray
 from beacon.jit import kernel
 from beacon.reduce.tables import ALIVE, FACTOR, NEXT, VARIABLE, Tables
 
-OUT, UNSEEN = -1, -2
+OUT, UNSEEN = -1, -2  # in ``part_of``
 
 
 @kernel
 def find_parts(
-    tables: Tables, part_of: NDArray[np.int32], members: NDArray[np.int32], part_starts: NDArray[np.int32]
+    tables: Tables,
+    steps: NDArray[np.int32],
+    part_of: NDArray[np.int32],
+    members: NDArray[np.int32],
+    part_starts: NDArray[np.int32],
 ) -> int:
-    """Write the part of each variable that is UNSEEN in ``part_of``; return the number of parts.
+    """Cut all variables but those of ``steps``, which are eliminated, into parts; return their number.
 
-    ``members`` gets the variables part by part, ``part_starts`` where each part begins in it. Cost: the
-    scopes of the living factors, once for each of their variables.
+    ``members`` gets the variables part by part, ``part_starts`` where each part begins in it, ``part_of`` the
+    part of each variable. Cost: the scopes of the living factors, once for each of their variables.
     """
-    num_parts, tail = 0, 0
+    num_parts, tail, count = 0, 0, len(tables.sizes)
     part_starts[0] = 0
-    for seed in range(len(part_of)):
+    for variable in range(count):
+        part_of[variable] = UNSEEN
+    for k in range(len(steps)):
+        part_of[steps[k]] = OUT
+    for seed in range(count):
         if part_of[seed] != UNSEEN:
             continue
         head = tail

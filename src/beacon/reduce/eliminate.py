@@ -1,4 +1,4 @@
-"""One variable eliminated: its factors summed into one table, and the best of its values kept for each entry.
+"""Variables eliminated: their factors summed into one table, the best of their values kept; and the way back.
 
 The variable is the slowest axis of the sum, the others follow by rank. Where ranks are an elimination order,
 the tables that come from earlier eliminations have their axes in the same order, neighbouring axes can be
@@ -13,12 +13,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.jit import inlined
+from beacon.jit import inlined, kernel
 from beacon.reduce.tables import (
     ALIVE,
     ENTRIES,
     FACTOR,
     FACTORS,
+    MAX_AXES,
     NEXT,
     PLACES,
     STRIDE,
@@ -26,6 +27,7 @@ from beacon.reduce.tables import (
     Scratch,
     Tables,
 )
+from beacon.rng import random_below
 
 
 @inlined
@@ -189,19 +191,113 @@ def append_factor(tables: Tables, scope: NDArray[np.int32], count: int, outer: i
 
 
 @inlined
-def put_best(tables: Tables, scratch: Scratch, start: int, outer: int) -> None:
-    """Write the best sums as a factor's table."""
-    to = np.uint64(start)
-    for k in range(np.uint64(outer)):
-        tables.table[to + k] = scratch.sums[k]
+def eliminate_variable(
+    tables: Tables, scratch: Scratch, variable: int, count: int, outer: int, same: int
+) -> None:
+    """Sum all that depends on a variable and put the best over its values where it belongs.
+
+    ``count`` variables are gathered, with ``outer`` joint values. Without any the best goes to the constant,
+    with one to its own values, with more to the factor that starts at entry ``same``, -1: to a new one. Cost:
+    that of :func:`sum_factors`.
+    """
+    sum_factors(tables, scratch, variable, count, outer)
+    keep_best(scratch, tables.sizes[variable], outer)
+    sums = scratch.sums
+    if count == 0:
+        tables.constant[0] += sums[0]
+    elif count == 1:
+        start, size = tables.unary_starts[scratch.scope[0]], tables.sizes[scratch.scope[0]]
+        for value in range(size):
+            tables.unary[start + value] += sums[value]
+    elif same >= 0:
+        for k in range(outer):
+            tables.table[same + k] += sums[k]
+    else:
+        to = np.uint64(append_factor(tables, scratch.scope, count, outer))
+        for k in range(np.uint64(outer)):
+            tables.table[to + k] = sums[k]
+
+
+@kernel
+def eliminate_in_order(
+    tables: Tables, scratch: Scratch, ranks: NDArray[np.int32], order: NDArray[np.int32]
+) -> None:
+    """Eliminate the variables of ``order``; the best scores of their parts go to the constant.
+
+    ``ranks`` has the place of each variable in the order. There must be room for all new tables. Cost: for
+    each variable, the entries of its sum, once for each of its factors.
+    """
+    for step in range(len(order)):
+        variable = order[step]
+        count = gather_scope(tables, scratch, ranks, variable, MAX_AXES)
+        outer = 1
+        for k in range(count):
+            outer *= tables.sizes[scratch.scope[k]]
+        eliminate_variable(tables, scratch, variable, count, outer, -1)
+        clear_scope(scratch, count)
 
 
 @inlined
-def absorb_best(tables: Tables, scratch: Scratch, count: int) -> None:
-    """Add the best sums to the constant, or to the one variable that they depend on."""
-    if count == 0:
-        tables.constant[0] += scratch.sums[0]
-    else:
-        start, size = tables.unary_starts[scratch.scope[0]], tables.sizes[scratch.scope[0]]
-        for value in range(size):
-            tables.unary[start + value] += scratch.sums[value]
+def _sum_choices(
+    tables: Tables, variable: int, choices: NDArray[np.int32], sums: NDArray[np.float64]
+) -> None:
+    """What each value of a variable adds, given those that were eliminated after it."""
+    size, start = tables.sizes[variable], tables.unary_starts[variable]
+    for value in range(size):
+        sums[value] = tables.unary[start + value]
+    place = tables.first_places[variable]
+    while place >= 0:
+        factor = tables.places[place, FACTOR]
+        if tables.consumers[factor] == variable:
+            entry = tables.table_starts[factor]
+            for other in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):
+                if other != place:
+                    entry += np.int64(choices[tables.places[other, VARIABLE]]) * tables.places[other, STRIDE]
+            for value in range(size):
+                sums[value] += tables.table[entry + np.int64(value) * tables.places[place, STRIDE]]
+        place = tables.places[place, NEXT]
+
+
+@kernel
+def choose_backwards(
+    tables: Tables,
+    steps: NDArray[np.int32],
+    choices: NDArray[np.int32],
+    sums: NDArray[np.float64],
+    rng: NDArray[np.uint64],
+) -> None:
+    """Choose a best value for each variable of ``steps``, from the last to the first; ties at random.
+
+    ``choices`` has the values of all variables that were not eliminated. Cost: the scope places of the
+    factors consumed, and a table entry for each of them and each value.
+    """
+    for step in range(len(steps) - 1, -1, -1):
+        variable = steps[step]
+        _sum_choices(tables, variable, choices, sums)
+        best, ties = 0, 1
+        for value in range(1, tables.sizes[variable]):
+            if sums[value] > sums[best]:
+                best, ties = value, 1
+            elif sums[value] == sums[best]:
+                ties += 1
+                if random_below(rng, ties) == 0:
+                    best = value
+        choices[variable] = best
+
+
+@kernel
+def spread_backwards(tables: Tables, steps: NDArray[np.int32], is_open: NDArray[np.bool_]) -> None:
+    """Mark each variable of ``steps`` whose best value depends on one that is marked.
+
+    Cost: the scope places of the factors consumed.
+    """
+    for step in range(len(steps) - 1, -1, -1):
+        variable = steps[step]
+        place = tables.first_places[variable]
+        while place >= 0:
+            factor = tables.places[place, FACTOR]
+            if tables.consumers[factor] == variable:
+                for other in range(tables.scope_starts[factor], tables.scope_starts[factor + 1]):
+                    if is_open[tables.places[other, VARIABLE]]:
+                        is_open[variable] = True
+            place = tables.places[place, NEXT]

@@ -35,21 +35,30 @@ class Zeros(NamedTuple):
     possible: NDArray[np.bool_]
     """[moves] what is left without any evidence."""
     max_scope: int
-    """Variables of the widest factor."""
+    """Variables of the widest factor, 1 at least."""
     matter: bool
     """Can evidence imply anything? Not without zeros, nor where every assignment has probability zero."""
 
 
-def with_implied(
-    model: FlatModel, evidence: Mapping[int, int], start: NDArray[np.int64] | None
-) -> dict[int, int]:
-    """The evidence and what it implies; the evidence alone if a given start does otherwise.
+class Propagation(NamedTuple):
+    """The state of one propagation from factor to factor."""
 
-    Nothing is implied where the evidence turns out to have probability zero: then every assignment breaks
-    something, and the search is to look for the fewest zeros.
-    """
-    fixed = fixed_values(model, evidence, start)
-    return {variable: int(fixed[variable]) for variable in np.flatnonzero(fixed >= 0).tolist()}
+    possible: NDArray[np.bool_]
+    """[moves] what is left so far."""
+    waiting: NDArray[np.bool_]
+    """[factors] those in the queue; and those without zeros all the time, so that they never get there."""
+    queue: NDArray[np.int32]
+    """[factors] the factors that wait, as a ring."""
+    supported: NDArray[np.bool_]
+    """[moves] what the factor at hand allows; all False between two factors."""
+    moves: NDArray[np.int32]
+    """[widest scope] those of the entry at hand."""
+
+
+def new_propagation(possible: NDArray[np.bool_], waiting: NDArray[np.bool_], max_scope: int) -> Propagation:
+    """The state before any factor has been looked at."""
+    queue, moves = np.empty(len(waiting), dtype=np.int32), np.empty(max_scope, dtype=np.int32)
+    return Propagation(possible, waiting, queue, np.zeros(len(possible), dtype=np.bool_), moves)
 
 
 def fixed_values(
@@ -57,21 +66,16 @@ def fixed_values(
 ) -> Fixed:
     """The evidence and, if it is to ``propagate``, what it implies, for each variable.
 
-    A given start that does otherwise has probability zero, and a search that begins there must be able to
-    return it: then the evidence alone is fixed.
+    Nothing is implied where the evidence turns out to have probability zero: then every assignment breaks
+    something, and the search is to look for the fewest zeros. A given start that does otherwise has
+    probability zero, and a search that begins there must be able to return it: then the evidence alone is
+    fixed.
     """
     given = as_fixed(evidence, model.num_variables)
-    if not propagate:
+    left = possible_moves(model, given) if propagate and zeros_of(model).matter else None
+    if left is None or (start is not None and contradicts(start, left[1])):
         return given
-    zeros = zeros_of(model)
-    if not zeros.matter:
-        return given
-    fixed, possible, waiting = given.copy(), zeros.possible.copy(), zeros.without.copy()
-    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
-    supported = np.zeros(model.num_moves, dtype=np.bool_)
-    if not fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, fixed):
-        return given
-    return given if start is not None and _contradicts(start, fixed) else fixed
+    return left[1]
 
 
 def possible_moves(
@@ -95,13 +99,12 @@ def possible_moves(
         given[is_decided] = (first - model.move_starts[:-1])[is_decided]
     if not zeros.matter:
         return None if zeros.entries.any() else (possible, given)
-    waiting, supported = zeros.without.copy(), np.zeros(model.num_moves, dtype=np.bool_)
-    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(zeros.max_scope, dtype=np.int32)
-    is_left = fix_implied(model, zeros.entries, possible, waiting, queue, supported, moves, given)
-    return (possible, given) if is_left else None
+    propagation = new_propagation(possible, zeros.without.copy(), zeros.max_scope)
+    return (possible, given) if fix_implied(model, zeros.entries, propagation, given) else None
 
 
-def _contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
+def contradicts(start: NDArray[np.int64], fixed: Fixed) -> bool:
+    """Does a start do otherwise than what is fixed?"""
     return bool(((fixed >= 0) & (start != fixed)).any())
 
 
@@ -110,34 +113,28 @@ def zeros_of(model: FlatModel) -> Zeros:
     """The zeros of a model, found once."""
     entries = model.log_table == model.log_zero
     possible = np.ones(model.num_moves, dtype=np.bool_)
-    max_scope = int(np.diff(model.scope_starts).max(initial=0))
+    max_scope = int(np.diff(model.scope_starts).max(initial=1))
     if not entries.any():
         return Zeros(entries, np.ones(model.num_factors, dtype=np.bool_), possible, max_scope, matter=False)
     waiting = of_tables(np.add, entries, model.bases, np.int64) > 0
     without = ~waiting
-    first = np.flatnonzero(waiting).astype(np.int32)
-    queue, moves = np.empty(model.num_factors, dtype=np.int32), np.empty(max_scope, dtype=np.int32)
-    queue[: len(first)] = first
-    supported = np.zeros(model.num_moves, dtype=np.bool_)
+    first = np.flatnonzero(waiting)
     waiting[:] = True  # those without zeros never have to wait
-    matter = _prune(model, entries, possible, waiting, queue, len(first), supported, moves)
+    propagation = new_propagation(possible, waiting, max_scope)
+    propagation.queue[: len(first)] = first
+    matter = _prune(model, entries, propagation, len(first))
     return Zeros(entries, without, possible, max_scope, matter=matter)
 
 
 @inlined
 def _mark_supported(
-    model: FlatModel,
-    zero_entries: NDArray[np.bool_],
-    possible: NDArray[np.bool_],
-    factor: int,
-    supported: NDArray[np.bool_],
-    moves: NDArray[np.int32],
+    model: FlatModel, zero_entries: NDArray[np.bool_], propagation: Propagation, factor: int
 ) -> None:
     """Mark the moves that occur in an entry of a factor which is neither zero nor ruled out.
 
-    ``moves`` is room for those of one entry; they are counted up from entry to entry like the digits of a
-    number.
+    From entry to entry the moves are counted up like the digits of a number.
     """
+    possible, supported, moves = propagation.possible, propagation.supported, propagation.moves
     begin, arity = model.scope_starts[factor], model.scope_starts[factor + 1] - model.scope_starts[factor]
     missing = 0  # possible moves without support so far
     for place in range(arity):
@@ -164,49 +161,37 @@ def _mark_supported(
 
 
 @inlined
-def _enqueue(factor: int, waiting: NDArray[np.bool_], queue: NDArray[np.int32], tail: int) -> int:
+def _enqueue(factor: int, propagation: Propagation, tail: int) -> int:
     """Put a factor at the end of the ring unless it waits there already; return the new end."""
-    if not waiting[factor]:
-        waiting[factor] = True
-        queue[tail % len(queue)] = factor
+    if not propagation.waiting[factor]:
+        propagation.waiting[factor] = True
+        propagation.queue[tail % len(propagation.queue)] = factor
         tail += 1
     return tail
 
 
 @inlined
-def _wake_factors(
-    model: FlatModel, variable: int, waiting: NDArray[np.bool_], queue: NDArray[np.int32], tail: int
-) -> int:
+def _wake_factors(model: FlatModel, variable: int, propagation: Propagation, tail: int) -> int:
     """Queue the factors of a variable that has lost a value; return the queue's new end."""
     for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-        tail = _enqueue(model.pairs[link, 0], waiting, queue, tail)
+        tail = _enqueue(model.pairs[link, 0], propagation, tail)
     for link in range(model.wide_starts[variable], model.wide_starts[variable + 1]):
-        tail = _enqueue(model.wides[link, 0], waiting, queue, tail)
+        tail = _enqueue(model.wides[link, 0], propagation, tail)
     return tail
 
 
 @kernel
-def _prune(
-    model: FlatModel,
-    zero_entries: NDArray[np.bool_],
-    possible: NDArray[np.bool_],
-    waiting: NDArray[np.bool_],
-    queue: NDArray[np.int32],
-    tail: int,
-    supported: NDArray[np.bool_],
-    moves: NDArray[np.int32],
-) -> bool:
+def _prune(model: FlatModel, zero_entries: NDArray[np.bool_], propagation: Propagation, tail: int) -> bool:
     """Rule out unsupported values until nothing changes; False if a variable has none left.
 
-    ``queue`` is a ring of the factors that are ``waiting``; factors without zeros count as waiting all the
-    time, so that they never get there. Cost: the tables of the factors visited, each again whenever one of
-    its variables lost a value.
+    ``tail`` is the end of the queue. Cost: the tables of the factors visited, each again whenever one of its
+    variables lost a value.
     """
-    head = 0
+    possible, supported, head = propagation.possible, propagation.supported, 0
     while head < tail:
-        factor = queue[head % len(queue)]
+        factor = propagation.queue[head % len(propagation.queue)]
         head += 1
-        _mark_supported(model, zero_entries, possible, factor, supported, moves)
+        _mark_supported(model, zero_entries, propagation, factor)
         for place in range(model.scope_starts[factor], model.scope_starts[factor + 1]):
             variable = ZERO + model.scopes[place, 0]
             lost, left = 0, 0
@@ -218,8 +203,8 @@ def _prune(
             if left == 0:
                 return False
             if lost > 0:
-                tail = _wake_factors(model, variable, waiting, queue, tail)
-        waiting[factor] = False  # only now: what it has itself ruled out is no news to it
+                tail = _wake_factors(model, variable, propagation, tail)
+        propagation.waiting[factor] = False  # only now: what it has itself ruled out is no news to it
     return True
 
 
@@ -248,25 +233,18 @@ def _only_value(model: FlatModel, possible: NDArray[np.bool_], variable: int) ->
 
 @kernel
 def fix_implied(
-    model: FlatModel,
-    zero_entries: NDArray[np.bool_],
-    possible: NDArray[np.bool_],
-    waiting: NDArray[np.bool_],
-    queue: NDArray[np.int32],
-    supported: NDArray[np.bool_],
-    moves: NDArray[np.int32],
-    fixed: Fixed,
+    model: FlatModel, zero_entries: NDArray[np.bool_], propagation: Propagation, fixed: Fixed
 ) -> bool:
     """Add to the ``fixed`` values what they imply; False, and nothing added, if they contradict the zeros."""
-    tail = ZERO
+    possible, tail = propagation.possible, ZERO
     for variable in range(len(fixed)):
         value = fixed[variable]
         if value >= 0:
             if not possible[model.move_starts[variable] + value]:
                 return False
             if _restrict(model, possible, variable, value) > 0:
-                tail = _wake_factors(model, variable, waiting, queue, tail)
-    if not _prune(model, zero_entries, possible, waiting, queue, tail, supported, moves):
+                tail = _wake_factors(model, variable, propagation, tail)
+    if not _prune(model, zero_entries, propagation, tail):
         return False
     for variable in range(len(fixed)):
         if fixed[variable] < 0 and model.domain_sizes[variable] > 1:

@@ -1,22 +1,19 @@
-"""A query reduced: what is left to decide once the evidence has had its say, and the way back."""
+"""A query reduced: what the evidence leaves to decide, and the model's assignment for a decision."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.model.flat import Fixed, FlatModel, once_per_model
-from beacon.reduce.components import OUT, UNSEEN, find_parts
-from beacon.reduce.condition import condition_factors, number_free_variables
+from beacon.reduce.components import find_parts
+from beacon.reduce.condition import Restriction, condition_factors, new_restriction, number_free_variables
 from beacon.reduce.propagate import possible_moves, zeros_of
-from beacon.reduce.shrink import NEEDED, STEPS, TAIL, shrink
-from beacon.reduce.tables import Tables, new_scratch, new_tables, with_room
-from beacon.reduce.way_back import choose_backwards
-from beacon.rng import stream_of_fixed
+from beacon.reduce.shrink import NEEDED, STEPS, Queue, new_queue, shrink
+from beacon.reduce.tables import ENTRIES, Tables, new_scratch, new_tables, with_room
 
 FIRST_ROOM = 512  # entries that are there for new tables before any is asked for
 
@@ -31,6 +28,8 @@ class ReducedQuery:
     """
 
     model: FlatModel
+    given: Fixed
+    """[model's variables] values given, -1: none."""
     fixed: Fixed
     """[model's variables] values given or implied, -1: none. A variable with a single value has it."""
     variables: NDArray[np.int32]
@@ -40,14 +39,10 @@ class ReducedQuery:
     tables: Tables
     steps: NDArray[np.int32]
     """The variables that are eliminated already, in this order."""
-    part_of: NDArray[np.int32]
-    """The part of each variable, -1 if it is eliminated."""
     members: NDArray[np.int32]
     """The variables of all parts, one part after another."""
     part_starts: NDArray[np.int32]
     """[parts + 1] where each part begins in ``members``."""
-    is_impossible: bool
-    """Is it proved that no assignment has a probability other than zero?"""
 
     @property
     def num_parts(self) -> int:
@@ -55,27 +50,20 @@ class ReducedQuery:
         return len(self.part_starts) - 1
 
     @property
+    def is_impossible(self) -> bool:
+        """Is it proved that no assignment has a probability other than zero?"""
+        return self.constant == -math.inf
+
+    @property
     def constant(self) -> float:
         """The score of all that is decided."""
         return float(self.tables.constant[0])
 
-    @cached_property
-    def parts(self) -> list[NDArray[np.int32]]:
-        """The model's variables of each part."""
-        bounds = zip(self.part_starts[:-1].tolist(), self.part_starts[1:].tolist(), strict=True)
-        return [self.variables[self.members[begin:end]] for begin, end in bounds]
-
-    def complete(self, assignment: NDArray[np.integer], seed: int = 0) -> NDArray[np.int32]:
-        """The best assignment in which the variables of all parts are as they are in this one.
-
-        ``assignment`` has a value for each of the model's variables; those outside the parts are not looked
-        at. A value that the evidence rules out is replaced by one that is left.
-        """
-        choices = self.choices_of(assignment)
-        return self.assignment_of(self.tables, self.steps, choices, seed)
-
     def choices_of(self, assignment: NDArray[np.integer]) -> NDArray[np.int32]:
-        """An assignment of the model's variables as places in the lists of values that are left."""
+        """An assignment of the model's variables as places in the lists of values that are left.
+
+        A value that is ruled out is replaced by the first one that is left.
+        """
         wanted = np.repeat(assignment[self.variables], self.tables.sizes) == self.values
         choices = np.zeros(len(self.variables), dtype=np.int32)
         owners = np.repeat(np.arange(len(self.variables)), self.tables.sizes)[wanted]
@@ -89,14 +77,10 @@ class ReducedQuery:
         moves[self.model.move_starts[owners] + self.values[chosen]] = True
         return moves
 
-    def assignment_of(
-        self, tables: Tables, steps: NDArray[np.int32], choices: NDArray[np.int32], seed: int
-    ) -> NDArray[np.int32]:
-        """Undo eliminations, given the choices of all other variables; the model's assignment."""
-        sums = np.empty(max(1, int(tables.sizes.max(initial=0))))
-        choose_backwards(tables, steps, choices, sums, stream_of_fixed(seed, self.fixed))
+    def assignment_of(self, choices: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The model's assignment with these places in the lists of values that are left."""
         assignment = np.maximum(self.fixed, 0)
-        assignment[self.variables] = self.values[tables.unary_starts[:-1] + choices]
+        assignment[self.variables] = self.values[self.tables.unary_starts[:-1] + choices]
         return assignment
 
 
@@ -113,99 +97,68 @@ def reduce_query(
     left = possible_moves(model, fixed, removed)
     if left is None:
         return _impossible(model, fixed)
-    possible, given = left
-    facts = facts_of(model)
-    numbers = np.empty(model.num_variables, dtype=np.int32)
-    values = np.empty(model.num_moves, dtype=np.int32)
-    value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
-    count = number_free_variables(model, possible, given, numbers, values, value_starts)
-    variables = np.flatnonzero(numbers >= 0).astype(np.int32)
-    num_values = int(value_starts[count])
-    tables = new_tables(0, num_values, model.num_factors + count, facts.places + 2 * count, facts.entries)
-    tables = tables._replace(
-        sizes=np.empty(count, dtype=np.int32),
-        unary_starts=value_starts[: count + 1],
-        first_places=np.full(count, -1, dtype=np.int32),
-    )
-    num_factors_of = np.zeros(count, dtype=np.int32)
-    scope, room = np.empty(facts.max_scope, dtype=np.int32), np.empty((2, facts.max_scope), dtype=np.int64)
-    condition_factors(
-        model, facts.log_table(model), given, numbers, values, tables, num_factors_of, scope, room
-    )
+    possible, decided = left
+    restriction = new_restriction(model, decided, zeros_of(model).max_scope)
+    tables, queue = _conditioned(model, possible, restriction)
     steps = np.empty(0, dtype=np.int32)
     if eliminate:
-        tables, steps = _shrunk(tables, num_factors_of)
-    return _with_parts(model, given, variables, values[:num_values], tables, steps)
+        tables = _shrunk(tables, queue)
+        steps = queue.steps[: queue.progress[STEPS]].copy()
+    variables = np.flatnonzero(restriction.numbers >= 0).astype(np.int32)
+    values = restriction.values[: len(tables.unary)]
+    return ReducedQuery(model, fixed, decided, variables, values, tables, steps, *_parts(tables, steps))
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What reducing needs to know about a model, the same for all its queries."""
+def _conditioned(
+    model: FlatModel, possible: NDArray[np.bool_], restriction: Restriction
+) -> tuple[Tables, Queue]:
+    """The tables over the free variables, and the queue of these."""
+    value_starts = np.zeros(model.num_variables + 1, dtype=np.int32)
+    count = number_free_variables(model, possible, restriction, value_starts)
+    num_places, num_entries = len(model.scopes) + 2 * count, model.num_entries + FIRST_ROOM
+    num_values, num_factors = int(value_starts[count]), model.num_factors + count
+    tables = new_tables(count, num_values, num_factors, num_places, num_entries)
+    tables.unary_starts[:] = value_starts[: count + 1]
+    queue = new_queue(count)
+    condition_factors(model, log_table_of(model), restriction, tables, queue.num_factors_of)
+    return tables, queue
 
-    own_table: NDArray[np.float64] | None
-    """The model's tables with zeros at -inf; None: it has none (what is remembered must not keep it)."""
-    places: int
-    entries: int
-    max_scope: int
 
-    def log_table(self, model: FlatModel) -> NDArray[np.float64]:
-        """The model's tables with zeros at -inf."""
-        return model.log_table if self.own_table is None else self.own_table
+def _parts(tables: Tables, steps: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The variables of all parts, and where each begins."""
+    count = len(tables.sizes)
+    members = np.empty(count - len(steps), dtype=np.int32)
+    part_of, part_starts = np.empty(count, dtype=np.int32), np.empty(len(members) + 1, dtype=np.int32)
+    num_parts = find_parts(tables, steps, part_of, members, part_starts)
+    return members, part_starts[: num_parts + 1].copy()
+
+
+def log_table_of(model: FlatModel) -> NDArray[np.float64]:
+    """The model's tables with zeros at -inf."""
+    own = _table_with_zeros(model)
+    return model.log_table if own is None else own
 
 
 @once_per_model
-def facts_of(model: FlatModel) -> Facts:
-    """What reducing needs to know, found once."""
-    is_zero, own_table = zeros_of(model).entries, None
-    if is_zero.any():
-        own_table = np.where(is_zero, -np.inf, model.log_table)
-        own_table.flags.writeable = False  # as the model's own is: kernels are compiled for one of the two
-    max_scope = int(np.diff(model.scope_starts).max(initial=1))
-    return Facts(own_table, len(model.scopes), model.num_entries + FIRST_ROOM, max_scope)
+def _table_with_zeros(model: FlatModel) -> NDArray[np.float64] | None:
+    """The same where the model has zeros, else None: what is remembered must not keep the model's own."""
+    is_zero = zeros_of(model).entries
+    if not is_zero.any():
+        return None
+    table: NDArray[np.float64] = np.where(is_zero, -np.inf, model.log_table)
+    table.flags.writeable = False  # as the model's own is: kernels are compiled for one of the two
+    return table
 
 
-def _shrunk(tables: Tables, num_factors_of: NDArray[np.int32]) -> tuple[Tables, NDArray[np.int32]]:
-    """Eliminate what costs nothing; the tables, and the variables eliminated."""
+def _shrunk(tables: Tables, queue: Queue) -> Tables:
+    """The tables after all eliminations that are free of charge."""
     count = len(tables.sizes)
-    numbers = np.arange(count, dtype=np.int32)
-    queue, is_queued = numbers.copy(), np.ones(count, dtype=np.bool_)
-    steps, progress = np.empty(count, dtype=np.int32), np.zeros(4, dtype=np.int64)
-    progress[TAIL] = count
     scratch = new_scratch(count, FIRST_ROOM)
-    while shrink(tables, scratch, num_factors_of, numbers, queue, is_queued, steps, progress):
-        needed = int(progress[NEEDED])
-        used = int(tables.counts[2])
+    while shrink(tables, scratch, queue):
+        needed, used = int(queue.progress[NEEDED]), int(tables.counts[ENTRIES])
         tables = with_room(tables, count, 16 * count, used + needed)
         scratch = new_scratch(count, max(needed, len(scratch.sums)))
-    return tables, steps[: progress[STEPS]].copy()
-
-
-def _with_parts(
-    model: FlatModel,
-    fixed: Fixed,
-    variables: NDArray[np.int32],
-    values: NDArray[np.int32],
-    tables: Tables,
-    steps: NDArray[np.int32],
-) -> ReducedQuery:
-    part_of = np.full(len(variables), UNSEEN, dtype=np.int32)
-    part_of[steps] = OUT
-    members = np.empty(len(variables) - len(steps), dtype=np.int32)
-    part_starts = np.empty(len(members) + 1, dtype=np.int32)
-    num_parts = find_parts(tables, part_of, members, part_starts)
-    is_impossible = tables.constant[0] == -math.inf
-    return ReducedQuery(
-        model,
-        fixed,
-        variables,
-        values,
-        tables,
-        steps,
-        part_of,
-        members,
-        part_starts[: num_parts + 1].copy(),
-        is_impossible=bool(is_impossible),
-    )
+    return tables
 
 
 def _impossible(model: FlatModel, fixed: Fixed) -> ReducedQuery:
@@ -214,6 +167,4 @@ def _impossible(model: FlatModel, fixed: Fixed) -> ReducedQuery:
     tables = new_tables(0, 0, 0, 0, 0)
     tables.constant[0] = -math.inf
     starts = np.zeros(1, dtype=np.int32)
-    return ReducedQuery(
-        model, fixed, nothing, nothing, tables, nothing, nothing, nothing, starts, is_impossible=True
-    )
+    return ReducedQuery(model, fixed, fixed, nothing, nothing, tables, nothing, nothing, starts)

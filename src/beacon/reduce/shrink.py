@@ -1,27 +1,46 @@
-"""Variables that can be eliminated for nothing: what takes their place is no larger than what they leave."""
+"""Variables that are free to eliminate: the table that takes the place of their factors is no larger."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.jit import inlined, kernel
 from beacon.reduce.condition import find_factor
-from beacon.reduce.eliminate import (
-    absorb_best,
-    append_factor,
-    clear_scope,
-    gather_scope,
-    keep_best,
-    put_best,
-    sum_factors,
-)
+from beacon.reduce.eliminate import clear_scope, eliminate_variable, gather_scope
 from beacon.reduce.tables import ALIVE, ENTRIES, FACTOR, FACTORS, NEXT, PLACES, VARIABLE, Scratch, Tables
 
 MAX_DEGREE = 16  # neighbours of a variable that is still looked at
 MAX_OUTER = 1 << 24  # entries of a table that may take the place of others
 HEAD, TAIL, STEPS, NEEDED = 0, 1, 2, 3  # of ``progress``: the queue's ends, variables out, entries asked for
 DONE, NO_ROOM = 0, 1
+
+
+class Queue(NamedTuple):
+    """The variables of a query that wait to be looked at, and those that are eliminated."""
+
+    num_factors_of: NDArray[np.int32]
+    """[variables] living factors of each."""
+    ranks: NDArray[np.int32]
+    """[variables] 0 .. n - 1: the order of axes."""
+    waiting: NDArray[np.int32]
+    """[variables] those that wait, as a ring."""
+    is_waiting: NDArray[np.bool_]
+    """[variables]"""
+    steps: NDArray[np.int32]
+    """[variables] those that are eliminated, in this order."""
+    progress: NDArray[np.int64]
+    """[4]"""
+
+
+def new_queue(count: int) -> Queue:
+    """All variables wait."""
+    ranks, progress = np.arange(count, dtype=np.int32), np.zeros(4, dtype=np.int64)
+    progress[TAIL] = count
+    no_factors, steps = np.zeros(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+    return Queue(no_factors, ranks, ranks.copy(), np.ones(count, dtype=np.bool_), steps, progress)
 
 
 @inlined
@@ -74,32 +93,6 @@ def _count_consumed(tables: Tables, num_factors_of: NDArray[np.int32], variable:
 
 
 @inlined
-def _replace_factors(
-    tables: Tables,
-    scratch: Scratch,
-    num_factors_of: NDArray[np.int32],
-    variable: int,
-    count: int,
-    outer: int,
-    same: int,
-) -> None:
-    """Eliminate a variable; the result is added to the factor with the ``same`` scope where there is one."""
-    _count_consumed(tables, num_factors_of, variable)
-    sum_factors(tables, scratch, variable, count, outer)
-    keep_best(scratch, tables.sizes[variable], outer)
-    if count <= 1:
-        absorb_best(tables, scratch, count)
-    elif same >= 0:
-        start = tables.table_starts[same]
-        for k in range(outer):
-            tables.table[start + k] += scratch.sums[k]
-    else:
-        put_best(tables, scratch, append_factor(tables, scratch.scope, count, outer), outer)
-        for k in range(count):
-            num_factors_of[scratch.scope[k]] += 1
-
-
-@inlined
 def _has_room(tables: Tables, scratch: Scratch, count: int, outer: int, size: int) -> bool:
     counts = tables.counts
     return (
@@ -111,29 +104,20 @@ def _has_room(tables: Tables, scratch: Scratch, count: int, outer: int, size: in
 
 
 @kernel
-def shrink(
-    tables: Tables,
-    scratch: Scratch,
-    num_factors_of: NDArray[np.int32],
-    numbers: NDArray[np.int32],
-    queue: NDArray[np.int32],
-    is_queued: NDArray[np.bool_],
-    steps: NDArray[np.int32],
-    progress: NDArray[np.int64],
-) -> int:
+def shrink(tables: Tables, scratch: Scratch, queue: Queue) -> int:
     """Eliminate what is free of charge until nothing is; DONE, or NO_ROOM to be called again with more.
 
-    ``numbers`` is 0 .. n - 1, the order of axes; ``queue`` is a ring of variables to look at; ``steps`` gets
-    the variables in the order of their elimination. Cost: for each variable looked at, the scopes of its
-    factors; for each one eliminated, the entries of the sum.
+    Cost: for each variable looked at, the scopes of its factors; for each one eliminated, the entries of the
+    sum.
     """
+    num_factors_of, progress, length = queue.num_factors_of, queue.progress, len(tables.sizes)
     head, tail, num_steps = progress[HEAD], progress[TAIL], progress[STEPS]
     status = DONE
     while head < tail:
-        variable = queue[head % len(queue)]
+        variable = queue.waiting[head % length]
         head += 1
-        is_queued[variable] = False
-        count = gather_scope(tables, scratch, numbers, variable, MAX_DEGREE)
+        queue.is_waiting[variable] = False
+        count = gather_scope(tables, scratch, queue.ranks, variable, MAX_DEGREE)
         outer = _table_size(tables, scratch, count)
         same = -1
         if count > 1 and outer <= MAX_OUTER:
@@ -141,19 +125,24 @@ def shrink(
         if outer <= MAX_OUTER and _is_free_of_charge(tables, variable, count, outer, same):
             if not _has_room(tables, scratch, count, outer, tables.sizes[variable]):
                 head -= 1
-                is_queued[variable] = True
+                queue.is_waiting[variable] = True
                 clear_scope(scratch, count)
                 progress[NEEDED] = outer * tables.sizes[variable]
                 status = NO_ROOM
                 break
-            _replace_factors(tables, scratch, num_factors_of, variable, count, outer, same)
-            steps[num_steps] = variable
+            _count_consumed(tables, num_factors_of, variable)
+            start = tables.table_starts[same] if same >= 0 else -1
+            eliminate_variable(tables, scratch, variable, count, outer, start)
+            if same < 0 and count > 1:
+                for k in range(count):
+                    num_factors_of[scratch.scope[k]] += 1
+            queue.steps[num_steps] = variable
             num_steps += 1
             for k in range(count):
                 other = scratch.scope[k]
-                if not is_queued[other]:
-                    is_queued[other] = True
-                    queue[tail % len(queue)] = other
+                if not queue.is_waiting[other]:
+                    queue.is_waiting[other] = True
+                    queue.waiting[tail % length] = other
                     tail += 1
         clear_scope(scratch, count)
     progress[HEAD], progress[TAIL], progress[STEPS] = head, tail, num_steps

@@ -21,8 +21,8 @@ from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.reduce.query import reduce_query
-from beacon.runner.flips import flip_losses
 from beacon.runner.known import Effort
+from beacon.runner.margins import flip_losses
 from beacon.runner.pool import Cancelled
 from beacon.runner.runner import Runner
 from beacon.runner.search import Search
@@ -138,9 +138,8 @@ def _tree_of_parts(result: Result, runner: Runner, stop: Stop) -> Tree | None:
         return None
     given = as_fixed(result.evidence, flat.num_variables)
     reduced = reduce_query(flat, given, eliminate=False)
-    work = plan(reduced, result.seed, MAX_PART_ENTRIES, effort.caps.order_work).work
-    ranking, is_cheap = np.argsort(work, kind="stable"), np.zeros(len(work), dtype=np.bool_)
-    is_cheap[ranking] = np.cumsum(work[ranking]) <= MAX_PART_ENTRIES
+    prospect = plan(reduced, result.seed, MAX_PART_ENTRIES, effort.caps.order_work)
+    is_cheap = prospect.cheapest(MAX_PART_ENTRIES)
     if not is_cheap.any():
         return None
     others = reduced.variables[reduced.members[np.repeat(~is_cheap, np.diff(reduced.part_starts))]]
@@ -232,16 +231,12 @@ class _Searches:
     def extended(self, found: list[Assignment]) -> list[Assignment]:
         """As many as were asked for, unless no more are found."""
         while len(found) < self.count and not self.cancelled.is_set():
-            another = self._another(found, self._deadline(self.count - len(found)))
+            now = perf_counter()  # each of those that are left has an equal share of the time
+            another = self._another(found, now + (self.ends - now) / (self.count - len(found)))
             if another is None:
                 break
             found.append(another)
         return found
-
-    def _deadline(self, left: int) -> float:
-        """An equal share of the time for each of those that are left."""
-        now = perf_counter()
-        return now + (self.ends - now) / left
 
     def _another(self, found: Sequence[Assignment], deadline: float) -> Assignment | None:
         tried, failed = 0, 0

@@ -34,7 +34,7 @@ class Asked:
     """Values to be supposed for once."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse settings that make no sense."""
         if self.alternatives is not None:
             check_count("alternatives", self.alternatives, 1)
         check_count("distance", self.distance, 1)
@@ -55,7 +55,7 @@ class Asked:
 
     @property
     def is_nothing(self) -> bool:
-        """Is the assignment all?"""
+        """Is only the assignment asked for?"""
         return not (self.alternatives or self.margins or self.suppose)
 
     def check(self, model: GraphicalModel, evidence: Mapping[int, int]) -> None:
@@ -111,6 +111,6 @@ def _supposed(
     start = result.assignment.copy()
     for variable, value in suppose.items():
         start[variable] = value
-    query = Query(evidence, start, yields=True)
-    outcome = runner.outcome(query, [stop], seed=result.seed, cancelled=cancelled)
+    query = Query(evidence, start, yields=True, seed=result.seed)
+    outcome = runner.outcome(query, [stop], cancelled=cancelled)
     return checked_result(result.model, evidence, outcome, runner.flat, result.seed)

@@ -1,4 +1,4 @@
-"""Many searches on one model, side by side: the engine's face for guides, teachers and experiments."""
+"""Many searches on one model, side by side: for guides, teachers and experiments."""
 
 from __future__ import annotations
 

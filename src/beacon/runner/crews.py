@@ -1,4 +1,4 @@
-"""The workers that joblib can be told to use: how work reaches them, and how they die.
+"""The workers that joblib can be told to use: how work reaches them, and which errors mean that one died.
 
 joblib's own loop is not used: it waits forever where Dask gives up on a task whose workers die.
 """
@@ -211,7 +211,7 @@ def _keep(key: str, one: Any) -> None:
 
 
 def _leave_ctrl_c() -> None:
-    """Ctrl-C reaches all processes of a terminal; the one at home ends the others."""
+    """Ctrl-C reaches all processes of a terminal; the one that started the workers ends them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

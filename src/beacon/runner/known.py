@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from time import perf_counter
 from typing import NamedTuple
 
@@ -61,44 +60,16 @@ class Effort(NamedTuple):
         return not self.is_timed or seconds <= OVERHEAD_SHARE * self.seconds
 
 
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What is known about a query."""
-
-    evidence: Fixed
-    solved: SolvedParts
-
-    @property
-    def is_impossible(self) -> bool:
-        """Is it proved that every assignment has probability zero?"""
-        return self.solved.is_impossible
-
-    @property
-    def is_optimum(self) -> bool:
-        """Is the best assignment known?"""
-        return self.solved.is_complete and not self.is_impossible
-
-    @property
-    def fixed(self) -> Fixed:
-        """What a search need not touch. For the fewest zeros of the impossible: the evidence alone."""
-        return self.evidence if self.is_impossible else self.solved.fixed
-
-    def contradicts(self, start: NDArray[np.int64]) -> bool:
-        """Does a start do otherwise than the evidence implies, so that it has probability zero?"""
-        fixed = self.solved.reduced.fixed
-        return bool(((fixed >= 0) & (start != fixed)).any())
-
-
 def proved(
     assignment: NDArray[np.integer], score: float, method: str, began: float, spent_seconds: float
 ) -> Outcome:
     """The outcome of a query whose best assignment elimination has found."""
-    seconds = perf_counter() - began
+    seconds, zero = perf_counter() - began, np.zeros(1, dtype=np.int64)
     return Outcome(
         assignment=assignment.astype(np.int64, copy=False),
         score=score,
         zero_factors=0,
-        trace=_one_event(score, seconds),
+        trace=Trace(zero, np.array([seconds]), np.array([score]), zero),
         steps=0,
         seconds=seconds,
         setup_seconds=spent_seconds,
@@ -109,7 +80,7 @@ def proved(
     )
 
 
-def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, seed: int) -> Known:
+def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, seed: int) -> SolvedParts:
     """Reduce a query and solve the parts that are cheap.
 
     Where some are not and there are zeros, values that are impossible are looked for first: a query without
@@ -119,7 +90,7 @@ def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, 
     reduced = reduce_query(model, given)
     prospect, is_cheap = _prospect(reduced, effort, seed)
     if not is_cheap.all() and _pays_to_join(reduced, effort):
-        from beacon.exact.impossible import impossible_moves  # noqa: PLC0415 - few queries need it
+        from beacon.exact.value_bounds import impossible_moves  # noqa: PLC0415 - few queries need it
 
         impossible = impossible_moves(reduced, seed, effort.caps.order_work)
         if impossible.any():
@@ -127,7 +98,7 @@ def know(model: FlatModel, evidence: Mapping[int, int] | Fixed, effort: Effort, 
             its_prospect, its_cheap = _prospect(fewer, effort, seed)
             if its_cheap.all():
                 reduced, prospect, is_cheap = fewer, its_prospect, its_cheap
-    return Known(given, solve_parts(reduced, prospect, is_cheap, seed))
+    return solve_parts(reduced, prospect, is_cheap, seed)
 
 
 def _pays_to_join(reduced: ReducedQuery, effort: Effort) -> bool:
@@ -152,8 +123,3 @@ def _cheap_parts(prospect: Plan, sizes: NDArray[np.int32], effort: Effort) -> ND
         return np.ones(len(prospect.work), dtype=np.bool_)
     is_cheap: NDArray[np.bool_] = prospect.work <= effort.max_work * sizes / sizes.sum()
     return is_cheap
-
-
-def _one_event(score: float, seconds: float) -> Trace:
-    zero = np.zeros(1, dtype=np.int64)
-    return Trace(zero, np.array([seconds]), np.array([score]), zero)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.flips import flip_losses
 from beacon.runner.pool import Cancelled
 from beacon.runner.runner import Runner
 from beacon.runner.stop import Stop
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
     from beacon.exact.tree import Tree
     from beacon.reduce.query import ReducedQuery
     from beacon.runner.result import Result
+
+
+from beacon.model.flat import FlatModel
 
 BOUND_SHARE = 0.5  # of the time limit, for messages
 
@@ -102,20 +104,14 @@ def margins_of(
     if result.zero_factors:
         return None
     if tree is not None:
-        losses = _exact_losses(tree, runner, result)
-        return _made(result, losses, losses, exact=True)
+        lower = upper = _exact_losses(tree, runner, result)
+        return Margins(result.model, result.evidence, result.assignment, upper, lower, exact=True)
     upper = flip_losses(runner.flat, result.assignment)
     for other in result.alternatives or ():
         moves = runner.flat.move_starts[:-1] + other.assignment
         upper[moves] = np.minimum(upper[moves], other.loss)
-    lower = _least_losses(result, runner, stop, cancelled)
-    return _made(result, upper, np.minimum(lower, upper), exact=False)
-
-
-def _made(
-    result: Result, losses: NDArray[np.float64], lowest: NDArray[np.float64], *, exact: bool
-) -> Margins:
-    return Margins(result.model, result.evidence, result.assignment, losses, lowest, exact)
+    lower = np.minimum(_least_losses(result, runner, stop, cancelled), upper)
+    return Margins(result.model, result.evidence, result.assignment, upper, lower, exact=False)
 
 
 def _exact_losses(tree: Tree, runner: Runner, result: Result) -> NDArray[np.float64]:
@@ -160,3 +156,24 @@ def _finite(margins: dict[str, dict[str, float]]) -> dict[str, dict[str, float |
         name: {value: loss if math.isfinite(loss) else None for value, loss in losses.items()}
         for name, losses in margins.items()
     }
+
+
+def flip_losses(model: FlatModel, assignment: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[moves] by how much the score falls with another value of one variable; infinite where it is zero then.
+
+    0 for the values that the assignment has. The assignment must have no zero factors itself.
+    """
+    variables, strides = model.scopes[:, 0], model.scopes[:, 1].astype(np.int64)
+    arities = np.diff(model.scope_starts)
+    steps = np.concatenate([[0], np.cumsum(assignment[variables] * strides)])
+    entries = model.bases + steps[model.scope_starts[1:]] - steps[model.scope_starts[:-1]]
+    current = np.repeat(entries, arities)
+    sizes = model.domain_sizes[variables].astype(np.int64)
+    place = np.repeat(np.arange(len(variables)), sizes)
+    value = np.arange(len(place)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    others = model.log_table[(current[place] + (value - assignment[variables[place]]) * strides[place])]
+    falls = np.where(others == model.log_zero, np.inf, model.log_table[current[place]] - others)
+    moves = model.move_starts[variables[place]] + value
+    losses: NDArray[np.float64] = np.zeros(model.num_moves)
+    np.add.at(losses, moves, falls)
+    return losses

@@ -71,7 +71,7 @@ class Pool:
         self._executor = ThreadPoolExecutor(self.threads)  # starts threads only when there is work
 
     def each(self, work: Callable[[int], T], count: int, cancelled: Cancelled) -> list[T]:
-        """The outcomes of ``work(0)`` .. ``work(count - 1)``; Ctrl-C and errors cancel all and go on."""
+        """The outcomes of ``work(0)`` .. ``work(count - 1)``; Ctrl-C and errors cancel all and are raised."""
         futures = [self._executor.submit(work, k) for k in range(count)]
         try:
             any(future.exception() for future in _as_completed(futures))  # until the first error

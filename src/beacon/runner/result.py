@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.core import rescore
 from beacon.errors import BeaconError
-from beacon.model.flat import FlatModel, as_fixed
+from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search, Trace
 
@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop", "proof", "gap")
-
-if TYPE_CHECKING:
     from beacon.runner.alternatives import Alternatives
     from beacon.runner.margins import Margins
 
+FIGURES = ("log_score", "zero_factors", "steps", "seconds", "stop", "proof", "gap")
 MAX_SUM_ENTRIES = 1 << 22  # table entries up to which a probability is cheap: some tens of milliseconds
 
 
@@ -58,6 +56,7 @@ class Outcome:
     @classmethod
     def of(cls, search: Search, stop: str, setup_seconds: float = 0.0, trace: Trace | None = None) -> Outcome:
         """The outcome of a search as it stands."""
+        is_bounded = stop in {"optimal", "gap"} or search.upper_bound < math.inf
         return cls(
             assignment=search.best_assignment,
             score=search.best_score,
@@ -68,7 +67,7 @@ class Outcome:
             setup_seconds=setup_seconds,
             stop=stop,
             method=search.strategy.name,
-            upper_bound=search.least_bound if stop in {"optimal", "gap"} or search.is_bounded else None,
+            upper_bound=search.least_bound if is_bounded else None,
             proof="bound" if stop == "optimal" else None,
         )
 
@@ -151,7 +150,6 @@ class Result:
     def _log_sum(self) -> float | None:
         """The log of the summed products of potentials over all assignments that keep the evidence."""
         from beacon.exact.tree import log_sum  # noqa: PLC0415 - on request only
-        from beacon.model.flat import as_fixed, compile_model  # noqa: PLC0415
 
         fixed = as_fixed(self.evidence, self.model.num_variables)
         return log_sum(compile_model(self.model), fixed, MAX_SUM_ENTRIES)
@@ -290,7 +288,9 @@ def checked_result(
             f"the search reports score {outcome.score} with {outcome.zero_factors} zero factors; "
             f"recomputed: {floored} with {zero_factors}. This is a bug in Beacon; please report it"
         )
-    fixed = as_fixed(evidence, len(assignment))
+    upper_bound, fixed = outcome.upper_bound, as_fixed(evidence, len(assignment))
+    if upper_bound is not None and zero_factors == 0:
+        upper_bound = max(upper_bound, floored)  # the score, added up in another order, may be above it
     if ((fixed >= 0) & (fixed != assignment)).any():
         raise RuntimeError(
             "the search changed an observed variable. This is a bug in Beacon; please report it"
@@ -309,7 +309,7 @@ def checked_result(
         seed=int(seed),
         stop=outcome.stop,
         trace=outcome.trace,
-        upper_bound=_rounded_up(outcome.upper_bound, floored if zero_factors == 0 else -math.inf),
+        upper_bound=upper_bound,
         proof=outcome.proof,
         is_impossible=outcome.is_impossible,
         total_seconds=outcome.seconds + perf_counter() - began,
@@ -325,11 +325,6 @@ def _rescored(flat: FlatModel, assignment: NDArray[np.int64]) -> tuple[float, in
     rescore(flat, assignment, figures)
     floored, zero_factors, largest = figures.tolist()
     return floored, int(zero_factors), largest
-
-
-def _rounded_up(upper_bound: float | None, score: float) -> float | None:
-    """A bound that the score, added up in another order, may be above by a rounding error."""
-    return None if upper_bound is None else max(upper_bound, score)
 
 
 def _finite(number: float | None) -> float | None:

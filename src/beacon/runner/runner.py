@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from beacon.engine.core import warn_of_lost_digits
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.reduce.propagate import fixed_values
+from beacon.reduce.propagate import contradicts, fixed_values
 from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
@@ -32,10 +32,10 @@ from beacon.runner.warm_up import (
 from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
+    from beacon.exact.solve import SolvedParts
     from beacon.guided.guidance import Guidance, GuideUse
     from beacon.guided.guide import Guide
-    from beacon.runner.beside import Beside
-    from beacon.runner.known import Effort, Known
+    from beacon.runner.known import Effort
     from beacon.runner.stop import Begin
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ Finish = Callable[[int, Outcome], T]
 BATCH_BYTES = 2**30  # searches that run in step are all alive at once: as many as fit in this
 BYTES_PER_ENTRY = 40  # of a search's state, for every table entry
 MAX_BATCH = 256
-LEAST_SHARE = 0.5  # of its time limit, that a query has though others have taken more than theirs
+LEAST_SHARE = 0.5  # of its time limit: what a query gets even if earlier ones took more than theirs
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,8 @@ class Query:
     """Does the start give way to what the evidence implies? Else nothing that contradicts it is fixed."""
     opinions: NDArray[np.integer] | None = None
     """Assignments to cross the start with."""
+    seed: int | None = None
+    """None: the runner's."""
 
 
 class Knowledge(NamedTuple):
@@ -69,7 +71,7 @@ class Knowledge(NamedTuple):
 
     best: tuple[NDArray[np.integer], float] | None = None
     """A best assignment and its score, where elimination has found one."""
-    rest: Known | None = None
+    parts: SolvedParts | None = None
     """Else, what there is to know about the parts."""
     seconds: float = 0.0
     """What it took to find out."""
@@ -167,14 +169,12 @@ class Runner:
         on_improvement: Listener | None = None,
         scores: NDArray[np.float32] | None = None,
         spent_seconds: float = 0.0,
-        seed: int | None = None,
         knowledge: Knowledge | None = None,
     ) -> Outcome:
         """Answer one query: what is cheap to know is computed, the rest is searched."""
-        seed = self.seed if seed is None else seed
         if knowledge is None:
             is_over = cancelled is not None and cancelled.is_set()
-            knowledge = Knowledge() if is_over else self.know(query, stops, seed)
+            knowledge = Knowledge() if is_over else self.know(query, stops)
         began = perf_counter() - spent_seconds - knowledge.seconds
         if knowledge.best is not None:
             from beacon.runner.known import proved  # noqa: PLC0415
@@ -182,14 +182,19 @@ class Runner:
             return proved(*knowledge.best, self.strategy.name, began, spent_seconds)
         if self.knows:
             began += warm_up_search(self.strategy, self.searched)
-        known = knowledge.rest
-        beside = None if known is None else _beside(known, stops, perf_counter() - began)
-        search, turn = self._new_search(query, known, seed), None
-        if beside is not None:
-            search.lower(beside.limit, beside.slack)
-            turn = beside.turn
-        if known is not None and known.is_impossible:
-            stops = [_few_steps(self.searched, stops[-1])]
+        bounding, known = None, knowledge.parts
+        if known is not None:
+            from beacon.runner.bounding import Bounding  # noqa: PLC0415
+            from beacon.runner.known import Effort  # noqa: PLC0415
+
+            bounding = Bounding(known, Effort.within(stops[-1].seconds))
+            bounding.before(perf_counter() - began)
+        search, turn = self._new_search(query, known), None
+        if bounding is not None:
+            search.lower(bounding.limit, bounding.slack)
+            turn = bounding.turn
+        if known is not None and known.is_impossible:  # a short search for few zeros is enough
+            stops = [stops[-1] | MaxSteps(self.searched.num_variables)]
         setup_seconds = perf_counter() - began
         search.charge(setup_seconds)
         reason = "steps"
@@ -197,20 +202,14 @@ class Runner:
             if reason in {"steps", "seconds"}:
                 reason = search.run(stop, cancelled, on_improvement, scores, self._guidance, turn)
         outcome = Outcome.of(search, reason, setup_seconds)
-        return outcome if beside is None else beside.completed(outcome)
+        return outcome if bounding is None else bounding.completed(outcome)
 
-    def know(
-        self,
-        query: Query,
-        stops: Sequence[Stop],
-        seed: int | None = None,
-        so_far: Knowledge | None = None,
-    ) -> Knowledge:
+    def know(self, query: Query, stops: Sequence[Stop], so_far: Knowledge | None = None) -> Knowledge:
         """What a part of the first time limit can tell before any search; nothing where none is wanted.
 
         ``so_far`` is what :meth:`know_at_once` has told.
         """
-        so_far = so_far or self.know_at_once(query, stops, seed)
+        so_far = so_far or self.know_at_once(query, stops)
         effort = self._effort(stops)
         if so_far.best is not None or effort is None:
             return so_far
@@ -218,21 +217,23 @@ class Runner:
 
         warm_up_long_way()
         began = perf_counter() - so_far.seconds
-        known = know(self.searched, query.evidence, effort, self.seed if seed is None else seed)
-        solved = (known.solved.complete(), known.solved.score) if known.is_optimum else None
+        known = know(self.searched, query.evidence, effort, self._seed_of(query))
+        solved = (known.complete(), known.score) if known.is_optimum else None
         return Knowledge(solved, known, perf_counter() - began)
 
-    def know_at_once(self, query: Query, stops: Sequence[Stop], seed: int | None = None) -> Knowledge:
+    def know_at_once(self, query: Query, stops: Sequence[Stop]) -> Knowledge:
         """The optimum, where one quick call finds it."""
         effort = self._effort(stops)
         if effort is None:
             return Knowledge()
         from beacon.exact.at_once import at_once  # noqa: PLC0415
 
-        began, seed = perf_counter(), self.seed if seed is None else seed
-        given = as_fixed(query.evidence, self.flat.num_variables)
-        best = at_once(self.searched).answer(self.searched, given, seed, effort.caps)
+        began, given = perf_counter(), as_fixed(query.evidence, self.flat.num_variables)
+        best = at_once(self.searched).answer(self.searched, given, self._seed_of(query), effort.caps)
         return Knowledge(best, seconds=perf_counter() - began)
+
+    def _seed_of(self, query: Query) -> int:
+        return self.seed if query.seed is None else query.seed
 
     def _effort(self, stops: Sequence[Stop]) -> Effort | None:
         """What may be spent on knowing; None: nothing."""
@@ -243,14 +244,21 @@ class Runner:
         effort = Effort.within(stops[0].seconds)
         return effort if effort.pays_to_reduce(self.searched) else None
 
-    def _new_search(self, query: Query, known: Known | None, seed: int) -> Search:
+    def _new_search(self, query: Query, known: SolvedParts | None) -> Search:
         held = None if query.yields else query.start
-        if known is None or (held is not None and known.contradicts(held)):
+        if known is None or (held is not None and contradicts(held, known.reduced.fixed)):
             fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
-        start, opinions = query.start, query.opinions
-        return Search(self.searched, fixed, self.strategy, start, seed, begin=self.begin, opinions=opinions)
+        return Search(
+            self.searched,
+            fixed,
+            self.strategy,
+            query.start,
+            self._seed_of(query),
+            begin=self.begin,
+            opinions=query.opinions,
+        )
 
     @property
     def _guidance(self) -> Guidance | None:
@@ -276,9 +284,7 @@ class _Job(Generic[T]):
         """Each search by itself, as many at once as there are threads."""
         runner, first = self.runner, self._know_the_only_one()
         if first is not None and first.best is not None:
-            spent = self.spent_seconds
-            outcome = runner.outcome(self.queries[0], self.stops, knowledge=first, spent_seconds=spent)
-            yield 0, self.finish(0, outcome)
+            yield 0, self._settled(0, first)
             return
 
         def work(k: int) -> T:
@@ -306,6 +312,12 @@ class _Job(Generic[T]):
             some = self.queries[first : first + self.runner.batch_size]
             for k, outcome in enumerate(self._outcomes_in_step(some), first):
                 yield k, self.finish(k, outcome)
+
+    def _settled(self, number: int, knowledge: Knowledge) -> T:
+        """What is made of a query whose best assignment is known."""
+        query, spent = self.queries[number], self.spent_seconds
+        outcome = self.runner.outcome(query, self.stops, knowledge=knowledge, spent_seconds=spent)
+        return self.finish(number, outcome)
 
     def _know_the_only_one(self) -> Knowledge | None:
         """Of a single query: to start a thread takes longer than most answers. None: of no use here."""
@@ -359,14 +371,10 @@ class _Job(Generic[T]):
             return Knowledge() if is_over else runner.know(self.queries[numbers[k]], self.stops)
 
         for k, knowledge in self._in_threads(know, len(numbers)) if runner.knows else ():
-            number = numbers[k]
             if knowledge.best is None:
-                left[number] = knowledge
+                left[numbers[k]] = knowledge
             else:
-                spent = self.spent_seconds
-                query = self.queries[number]
-                outcome = runner.outcome(query, self.stops, knowledge=knowledge, spent_seconds=spent)
-                yield number, self.finish(number, outcome)
+                yield numbers[k], self._settled(numbers[k], knowledge)
         if left:
             yield from self._scored_batch(left, len(self.queries) - numbers[-1] - 1)
 
@@ -449,21 +457,6 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
     """An outcome after Ctrl-C: a search between two scorings seems to have come to its last step."""
     is_cut = outcome.stop == "steps" and outcome.steps < stop.steps
     return replace(outcome, stop="interrupted") if is_cut else outcome
-
-
-def _beside(known: Known, stops: Sequence[Stop], seconds: float) -> Beside:
-    """The bound of a query that was begun this many seconds ago."""
-    from beacon.runner.beside import Beside  # noqa: PLC0415
-    from beacon.runner.known import Effort  # noqa: PLC0415
-
-    beside = Beside(known, Effort.within(stops[-1].seconds))
-    beside.before(seconds)
-    return beside
-
-
-def _few_steps(model: FlatModel, stop: Stop) -> Stop:
-    """Where no assignment is possible, a short search for few zeros: more would tell nobody anything."""
-    return stop | MaxSteps(model.num_variables)
 
 
 def _batch_size(model: GraphicalModel) -> int:

@@ -53,7 +53,7 @@ def affordable_opinions(
 
 
 def is_asked_first(guide: Guide, use: GuideUse) -> bool:
-    """Can the guide say all it has to say, if anything, before the searches are at their starts?"""
+    """Is all that the guide is asked for known before the searches are at their starts?"""
     is_asked_once = scores_last(guide, use) and (use.start == "guide" or isinstance(guide, EvidenceGuide))
     return is_asked_once or not use.guidance.is_heeded
 

@@ -1,4 +1,4 @@
-"""One search of one query: a state, a strategy, the loop that minds the clock, and what it improved."""
+"""One search of one query: its state, its strategy, a loop that watches the clock, and its improvements."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.engine.core import CoreState, new_core
+from beacon.engine.core import new_core
 from beacon.engine.incumbent import (
     EPSILON,
     OPTIMAL,
@@ -95,32 +95,6 @@ class Trace:
         return len(self.steps)
 
 
-@dataclass
-class TraceRecorder:
-    """Fetches the improvements that kernels leave in a core state."""
-
-    chunks: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]] = (
-        field(default_factory=list)
-    )
-
-    def fetch(self, core: CoreState, first_step: int, began: float, ended: float) -> None:
-        """Empty the core's record; an improvement's time is interpolated within the kernel's call."""
-        counters = core.counters[0]
-        count = int(counters["num_events"])
-        if count == 0:
-            return
-        events = core.events[:count]
-        share = (events["step"] - first_step) / max(1, int(counters["steps"]) - first_step)
-        seconds = began + share * (ended - began)
-        self.chunks.append((events["step"].copy(), seconds, events["score"].copy(), events["zeros"].copy()))
-        counters["num_events"] = 0
-
-    def trace(self) -> Trace:
-        """All that was fetched."""
-        columns = [np.concatenate(column) for column in zip(*self.chunks, strict=True)]
-        return Trace(*columns)
-
-
 class Search:
     """One search. :meth:`run` may be called again and again; the search goes on where it stopped."""
 
@@ -131,22 +105,17 @@ class Search:
         strategy: Strategy,
         start: NDArray[np.int64] | None = None,
         seed: int = 0,
-        upper_bound: float = math.inf,
-        slack: float = 0.0,
         begin: Begin | None = None,
         opinions: NDArray[np.integer] | None = None,
     ) -> None:
         """Begin at ``start``, or as ``begin`` or the strategy says; ``evidence`` may not be changed.
 
         The beginning is crossed with ``opinions``, other assignments, a row each.
-
-        No assignment without zero factors has a score above ``upper_bound``; one that is no more than
-        ``slack`` below it is optimal.
         """
         fixed = as_fixed(evidence, model.num_variables)
         self.model = model
         self.strategy = strategy.fitted(model)
-        self.upper_bound, self._optimal_from = upper_bound, upper_bound - slack
+        self.upper_bound = self._optimal_from = math.inf
         self.seconds = 0.0
         self.core = new_core(model, fixed, seed, flips=strategy.flips)
         if start is None:
@@ -160,12 +129,13 @@ class Search:
         self.own = self.strategy.new_state(model, self.core)
         self.strategy.settle(model, self.core, self.own)
         first_best(self.core)
-        self._recorder = TraceRecorder()
+        self._events: list[tuple[NDArray[Any], ...]] = []
+        """The columns of a trace, a part for each call of the kernel that has found something better."""
         self._work = FIRST_WORK
         self._last_step, self._optima_then = -1, 0
         self._guided: GuidedAdvance | None = None
         self._is_guided = False
-        self._recorder.fetch(self.core, 0, 0.0, 0.0)
+        self._fetch_events(0, 0.0, 0.0)
 
     @property
     def steps(self) -> int:
@@ -199,11 +169,6 @@ class Search:
         return 1 - int(self.core.counters[0]["best_step"]) / max(1, self.steps)
 
     @property
-    def is_bounded(self) -> bool:
-        """Was an upper bound given?"""
-        return self.upper_bound < math.inf
-
-    @property
     def least_bound(self) -> float:
         """The lowest upper bound known: the one given, or all factors at their maxima under the evidence."""
         return min(self.upper_bound, float(self.core.counters[0]["upper_bound"]))
@@ -217,7 +182,7 @@ class Search:
     @property
     def trace(self) -> Trace:
         """The improvements so far."""
-        return self._recorder.trace()
+        return Trace(*(np.concatenate(column) for column in zip(*self._events, strict=True)))
 
     def run(
         self,
@@ -226,29 +191,29 @@ class Search:
         on_improvement: Callable[[Search], None] | None = None,
         scores: NDArray[np.float32] | None = None,
         guidance: Guidance | None = None,
-        beside: Callable[[Search, Stop], str | None] | None = None,
+        watch: Callable[[Search, Stop], str | None] | None = None,
     ) -> str:
         """Search until ``stop`` and say why it ended; its limits count from the search's beginning.
 
-        ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded. ``beside`` is
+        ``scores`` are a guide's, one for each move; ``guidance`` says how they are heeded. ``watch`` is
         called every few milliseconds; it may say why to stop. ``on_improvement`` hears of better assignments
         and of better upper bounds.
         """
         began = perf_counter() - self.seconds
         self._heed(scores, guidance)
         while (reason := self._reason_to_stop(stop, cancelled)) is None:
-            known = len(self._recorder.chunks)
+            known = len(self._events)
             verdict = self._call_kernel(stop)
             self.seconds = perf_counter() - began
-            if on_improvement and len(self._recorder.chunks) > known:
+            if on_improvement and len(self._events) > known:
                 on_improvement(self)
                 self.seconds = perf_counter() - began
             if verdict != RUNNING:
                 return self._met(stop) if verdict == TARGET else REASONS[verdict]
             if self._is_stuck():
                 return "stalled"
-            if beside is not None:
-                bound, reason = self.upper_bound, beside(self, stop)
+            if watch is not None:
+                bound, reason = self.upper_bound, watch(self, stop)
                 if on_improvement and self.upper_bound < bound:
                     on_improvement(self)
                 self.seconds = perf_counter() - began
@@ -257,7 +222,10 @@ class Search:
         return reason
 
     def lower(self, upper_bound: float, slack: float) -> None:
-        """From now on there is a lower bound, as with the one given at the beginning."""
+        """From now on no assignment without zero factors is known to have a score above ``upper_bound``.
+
+        One that is no more than ``slack`` below it is optimal.
+        """
         self.upper_bound, self._optimal_from = upper_bound, upper_bound - slack
 
     def charge(self, seconds: float) -> None:
@@ -284,17 +252,13 @@ class Search:
 
     def _target(self, stop: Stop) -> float:
         """The score of a feasible assignment at which to stop."""
-        return float(min(stop.target, self._optimal_from, self._close_enough(stop)))
-
-    def _close_enough(self, stop: Stop) -> float:
-        """The score that is within the gap asked for; infinite where none is asked for."""
-        return self.least_bound - stop.gap if stop.gap > 0 else math.inf
+        close_enough = self.least_bound - stop.gap if stop.gap > 0 else math.inf
+        return float(min(stop.target, self._optimal_from, close_enough))
 
     def _met(self, stop: Stop) -> str:
         """Which of the scores to stop at has been met?"""
-        best = (
-            max(self.best_score, self._target(stop)) + EPSILON
-        )  # the mix adds up its score in another order
+        # the mix adds up its score in another order
+        best = max(self.best_score, self._target(stop)) + EPSILON
         if best >= self._optimal_from:
             return "optimal"
         return "target" if best >= stop.target else "gap"
@@ -308,14 +272,25 @@ class Search:
         limits = Limits(math.ceil(min(last_step, NO_LIMIT)), first_work + self._work, self._target(stop))
         verdict = self._advance(limits)
         spent = max(perf_counter() - began, 1e-6)
-        self._recorder.fetch(self.core, first_step, self.seconds, self.seconds + spent)
+        self._fetch_events(first_step, self.seconds, self.seconds + spent)
         rate = (self._work_done() - first_work + 1) / spent
         goal = min(CALL_SECONDS, max(stop.seconds - self.seconds - spent, CALL_SECONDS / 10))
         self._work = int(min(max(rate * goal, 1), 4 * self._work))
         return verdict
 
+    def _fetch_events(self, first_step: int, began: float, ended: float) -> None:
+        """Empty the core's record; an improvement's time is interpolated within the kernel's call."""
+        counters = self.core.counters[0]
+        count = int(counters["num_events"])
+        if count:
+            events = self.core.events[:count].copy()
+            share = (events["step"] - first_step) / max(1, self.steps - first_step)
+            seconds = began + share * (ended - began)
+            self._events.append((events["step"], seconds, events["score"], events["zeros"]))
+            counters["num_events"] = 0
+
     def _heed(self, scores: NDArray[np.float32] | None, guidance: Guidance | None) -> None:
-        """Let a guide have its say from now on; without scores, let the strategy search by itself."""
+        """Follow a guide's scores from now on; without scores, let the strategy search by itself."""
         self._is_guided = False
         if scores is None:
             return

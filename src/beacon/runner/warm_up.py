@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import threading
-from functools import cache
+from collections.abc import Callable
+from functools import wraps
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beacon.engine.core import new_core
+from beacon.engine.core import new_core, rescore
 from beacon.engine.incumbent import note_all_changed
 from beacon.engine.rows import layout_of
 from beacon.model.flat import FlatModel, compile_model
@@ -28,47 +29,64 @@ if TYPE_CHECKING:
     from beacon.runner.stop import Begin
 
 GUIDED = ("greedy", "gls+")
-_READY: set[tuple[type[Strategy], bool]] = set()
-_ONE_AT_A_TIME = threading.Lock()
+_ONE_AT_A_TIME = threading.RLock()
 
 
+def _once(prepare: Callable[..., None]) -> Callable[..., None]:
+    """Prepare each kind of thing once; threads that need the same wait."""
+    done: set[object] = set()
+
+    @wraps(prepare)
+    def prepared(*things: Any) -> None:
+        kinds = tuple(map(_kind, things))
+        with _ONE_AT_A_TIME:
+            if kinds not in done:
+                prepare(*things)
+                done.add(kinds)
+
+    return prepared
+
+
+def _kind(thing: object) -> object:
+    """What matters for kernels: of a model whether it has rows, of a strategy its type and its arms."""
+    if thing is None or isinstance(thing, FlatModel):
+        return _has_rows(thing)
+    if isinstance(thing, Strategy):
+        return (type(thing), *map(_kind, getattr(thing, "arms", ())))
+    return thing
+
+
+@_once
 def warm_up(strategy: Strategy, flat: FlatModel | None = None) -> None:
     """Make sure that a strategy's kernels are ready. Takes a moment once, and longer if never compiled."""
     _warm_up_rescoring()
-    arms, kind = getattr(strategy, "arms", ()), (type(strategy), _has_rows(flat))
+    arms = getattr(strategy, "arms", ())
     for arm in arms:
         warm_up(arm, flat)
-    if kind not in _READY:
-        search = _small_search(strategy, _has_rows(flat))
-        search.run(MaxSteps(50))
-        search.best_assignment  # noqa: B018 - loads its kernel
-        if arms:
-            note_all_changed(search.core)  # called when one arm takes over from another
-        _READY.add(kind)
+    search = _small_search(strategy, flat)
+    search.run(MaxSteps(50))
+    search.best_assignment  # noqa: B018 - loads its kernel
+    if arms:
+        note_all_changed(search.core)  # called when one arm takes over from another
 
 
 def warm_up_search(strategy: Strategy, flat: FlatModel | None = None) -> float:
     """The same for all that a search after exact elimination needs; return how long it took."""
     began = perf_counter()
-    with _ONE_AT_A_TIME:
-        warm_up_bound()
-        warm_up_scoring()
-        warm_up(strategy, flat)
+    warm_up_bound()
+    warm_up_scoring()
+    warm_up(strategy, flat)
     return perf_counter() - began
 
 
+@_once
 def warm_up_start(begin: Begin, flat: FlatModel | None = None) -> None:
     """The same for a kind of start."""
-    _warm_up_start(begin, _has_rows(flat))
-
-
-@cache
-def _warm_up_start(begin: Begin, has_rows: bool) -> None:
-    model = _small_model(has_rows)
+    model = _small_model(_has_rows(flat))
     begin(model, new_core(model, fixed_values(model, {}, None), 0))
 
 
-@cache
+@_once
 def warm_up_exact() -> None:
     """The same for queries that elimination answers at once."""
     _warm_up_rescoring()
@@ -79,52 +97,41 @@ def warm_up_exact() -> None:
     at_once(flat).answer(flat, np.full(flat.num_variables, -1, dtype=np.int32), 0, Effort().caps)
 
 
-def warm_up_long_way() -> float:
-    """The same for larger queries; return how long it took."""
-    began = perf_counter()
-    with _ONE_AT_A_TIME:
-        _warm_up_long_way()
-    return perf_counter() - began
-
-
-@cache
-def _warm_up_long_way() -> None:
-    from beacon.exact.impossible import impossible_moves  # noqa: PLC0415
+@_once
+def warm_up_long_way() -> None:
+    """The same for larger queries."""
+    from beacon.exact.value_bounds import impossible_moves  # noqa: PLC0415
     from beacon.runner.known import Effort, know  # noqa: PLC0415
 
-    solved = know(_knotted_model(), {}, Effort(), 0).solved
+    solved = know(_knotted_model(), {}, Effort(), 0)
     solved.complete()
     impossible_moves(solved.reduced)
 
 
-@cache
+@_once
 def warm_up_bound() -> None:
     """The same for upper bounds and parts that are left open."""
     from beacon.exact.bound import Bound  # noqa: PLC0415
     from beacon.runner.known import Effort, know  # noqa: PLC0415
 
-    known = know(_knotted_model(), {}, Effort(seconds=0.0), 0)
-    known.solved.complete(known.fixed)
-    bound = Bound(known.solved)
+    solved = know(_knotted_model(), {}, Effort(seconds=0.0), 0)
+    solved.complete(solved.fixed)
+    bound = Bound(solved)
     bound.run(passes=40)
     bound.decoded()
 
 
+@_once
 def warm_up_guided(name: str, flat: FlatModel | None = None) -> None:
     """The same for a strategy with a guide."""
-    _warm_up_guided(name, _has_rows(flat))
-
-
-@cache
-def _warm_up_guided(name: str, has_rows: bool) -> None:
     from beacon.guided.guidance import Guidance  # noqa: PLC0415 - most searches have no guide
 
-    search = _small_search(make_strategy(name), has_rows)
+    search = _small_search(make_strategy(name), flat)
     scores = np.full(search.model.num_moves, 0.5, dtype=np.float32)
     search.run(MaxSteps(50), scores=scores, guidance=Guidance())
 
 
-@cache
+@_once
 def warm_up_scoring() -> None:
     """The same for the scores of assignments that a guide proposes."""
     from beacon.engine.floored import floored_scores  # noqa: PLC0415
@@ -132,25 +139,19 @@ def warm_up_scoring() -> None:
     floored_scores(_small_model(), np.zeros((1, 3), dtype=np.int64))
 
 
+@_once
 def warm_up_crossing(flat: FlatModel | None = None) -> None:
     """The same for starts that are crossed with opinions."""
-    _warm_up_crossing(_has_rows(flat))
-
-
-@cache
-def _warm_up_crossing(has_rows: bool) -> None:
     from beacon.engine.cross import cross_opinions  # noqa: PLC0415
 
-    model = _small_model(has_rows)
+    model = _small_model(_has_rows(flat))
     core = new_core(model, fixed_values(model, {}, None), 0)
     cross_opinions(model, core, np.zeros((1, 3), dtype=np.int64))
 
 
-@cache
+@_once
 def _warm_up_rescoring() -> None:
     """The same for the check of every result."""
-    from beacon.engine.core import rescore  # noqa: PLC0415
-
     rescore(_small_model(), np.zeros(3, dtype=np.int64), np.empty(3))
 
 
@@ -214,6 +215,6 @@ def _knotted_model() -> FlatModel:
     return compile_model(GraphicalModel.from_tables([2] * 5, tables))
 
 
-def _small_search(strategy: Strategy, has_rows: bool) -> Search:
-    flat = _small_model(has_rows)
-    return Search(flat, fixed_values(flat, {}, None), strategy)
+def _small_search(strategy: Strategy, flat: FlatModel | None) -> Search:
+    model = _small_model(_has_rows(flat))
+    return Search(model, fixed_values(model, {}, None), strategy)

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any, Generic, Protocol, TypeVar
 
 from beacon.errors import BeaconError
-from beacon.runner.crews import Crew, chosen_crew
+from beacon.runner.crews import chosen_crew
 from beacon.runner.pool import LOOK_SECONDS, Cancelled, Pool, has_workers
 
 I_contra = TypeVar("I_contra", contravariant=True)
@@ -64,50 +64,33 @@ def spread(
 
 
 class Workers(Generic[I, T]):
-    """The workers that joblib was told to use, with the work, for one list of items or several."""
+    """The workers that joblib was told to use, with the work, for one list of items after another."""
 
     def __init__(self, work: Work[I, T], jobs: int | None = None) -> None:
-        self._work, self._is_busy = work, False
-        self._crew = chosen_crew(_packed(work), jobs)
+        self._work, self._crew = work, chosen_crew(_packed(work), jobs)
+        self._begin([])
+
+    def _begin(self, items: Sequence[I]) -> None:
+        self._items, self._waiting = items, deque(range(len(items)))
+        self._running: dict[Future[bytes], list[int]] = {}
+        self._tries, self._num_refused = Counter[int](), 0
+        self._item_seconds = math.inf  # until something is known, an item a message
 
     def __enter__(self) -> Workers[I, T]:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._crew.close(in_order=not self._is_busy)
+        self._crew.close(in_order=not self._running)
 
     def results(self, items: Sequence[I], cancelled: Cancelled | None = None) -> Iterator[tuple[int, T]]:
-        """The results of all items, each with its number, in any order."""
-        errand = _Errand(self._work, items, self._crew, cancelled or Cancelled())
-        try:
-            yield from errand.results()
-        finally:
-            self._is_busy = errand.is_under_way
-
-
-class _Errand(Generic[I, T]):
-    """Items on their way to workers and back."""
-
-    def __init__(self, work: Work[I, T], items: Sequence[I], crew: Crew, cancelled: Cancelled) -> None:
-        self._work, self._items, self._crew, self._cancelled = work, items, crew, cancelled
-        self._waiting = deque(range(len(items)))
-        self._running: dict[Future[bytes], list[int]] = {}
-        self._tries, self._num_refused = Counter[int](), 0
-        self._item_seconds = math.inf  # until something is known, an item a message
-
-    @property
-    def is_under_way(self) -> bool:
-        """Are workers at something?"""
-        return bool(self._running)
-
-    def results(self) -> Iterator[tuple[int, T]]:
-        """The results as they come."""
+        """The results of all items, each with its number, in any order; fewer once ``cancelled``."""
+        self._begin(items)
         while self._waiting or self._running:
             self._send()
             done, _ = wait(self._running, LOOK_SECONDS, FIRST_COMPLETED)
             for future in done:
                 yield from self._opened(self._running.pop(future), future)
-            if self._cancelled.is_set():
+            if cancelled is not None and cancelled.is_set():
                 return
 
     def _send(self) -> None:
@@ -192,7 +175,7 @@ def done_by_worker(work: Callable[[], Work[Any, Any]], items: Sequence[Any]) -> 
         began = perf_counter()
         with joblib.parallel_config(backend="threading", n_jobs=1):  # it hands nothing on
             results = list(made(items))
-    except Exception as raised:  # it is raised again, at home
+    except Exception as raised:  # it is raised again where the results are asked for
         error = _portable(raised)
     reply = io.BytesIO()
     _Closer(reply, () if made is None else made.kept).dump((perf_counter() - began, results, error))

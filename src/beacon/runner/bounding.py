@@ -1,4 +1,4 @@
-"""The upper bound beside a search: it gets time while it moves, and ends the search when the two meet."""
+"""The upper bound of a query while it is searched: how much time it gets, and when it ends the search."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from beacon.engine.core import tolerance_of
 from beacon.engine.floored import floored_scores
 from beacon.exact.bound import Bound
 from beacon.exact.plan import MAX_ENTRIES
-from beacon.runner.known import ENTRIES_PER_SECOND, Effort, Known
+from beacon.exact.solve import SolvedParts
+from beacon.runner.known import ENTRIES_PER_SECOND, Effort
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
 from beacon.runner.stop import Stop
 
 FIRST_SHARE = 0.05  # of the time
 MIN_SHARE, MAX_SHARE = 0.02, 0.5
-KEEPS_SHARE = 0.4  # of the gap: a level that closes this much leaves the share as it is, all six nearly all
-NEARLY_ALL = 20  # power of the part of its first gap that a bound has closed: 0.9 of it counts 0.12
+KEEPS_SHARE = 0.4  # a level that closes this part of the gap keeps its share; six of them close nearly all
+NEARLY_ALL = 20  # exponent: a bound that has closed 0.9 of its first gap counts 0.9 ** 20 = 0.12
 SETUP_SECONDS = 2e-7  # for each table entry of what is left
 SECONDS_PER_ENTRY = 1.5e-7  # of the clusters of a level, for enough passes to be of use
 TIME_LEFT_SHARE = 0.5  # of the time that is left, for a level or an elimination
@@ -30,17 +31,17 @@ MIN_PASSES, MAX_PASSES = 20, 1000
 DEFAULT_CLUSTERS = 1 << 16  # entries of clusters, likewise
 
 
-class Beside:
+class Bounding:
     """What becomes known about a query while it is searched: an upper bound, and the best of both.
 
-    Without a time limit the bound has its say before the search, so that the result is the same on every
-    machine. With one it takes turns with the search. Each time that its messages stall, its share of the time
-    grows if they have closed much of the gap since the last time, and shrinks if they have not. A bound that
-    has closed nearly all of its first gap gets more where the search finds nothing any more.
+    Without a time limit the bound is computed before the search, so that the result is the same on every
+    machine. With one the two take turns. Whenever its messages stall, the bound's share of the time grows if
+    they have closed much of the gap since the last stall, and shrinks if they have not. A bound that has
+    closed nearly all of its first gap gets more time when the search finds nothing better for long.
     """
 
-    def __init__(self, known: Known, effort: Effort) -> None:
-        self.known, self.effort = known, effort
+    def __init__(self, solved: SolvedParts, effort: Effort) -> None:
+        self.solved, self.effort = solved, effort
         self.upper_bound, self.slack = math.inf, 0.0
         self.assignment: NDArray[np.int64] | None = None
         """The best assignment known that has no zero factors, with eliminated variables at their best."""
@@ -55,7 +56,7 @@ class Beside:
     @property
     def is_impossible(self) -> bool:
         """Is it proved that every assignment has probability zero?"""
-        return self.known.is_impossible or self.upper_bound == -math.inf
+        return self.solved.is_impossible or self.upper_bound == -math.inf
 
     @property
     def limit(self) -> float:
@@ -65,19 +66,19 @@ class Beside:
     def before(self, seconds: float) -> None:
         """The bound's turn before a search without a time limit; ``seconds`` is when it begins."""
         entries = self._num_entries
-        if not (self.effort.is_timed or self.known.is_impossible):
-            began, solved = perf_counter(), self.known.solved
-            self._bound = Bound(solved, solved.seed, DEFAULT_CLUSTERS)
+        if not (self.effort.is_timed or self.solved.is_impossible):
+            began = perf_counter()
+            self._bound = Bound(self.solved, self.solved.seed, DEFAULT_CLUSTERS)
             self._bound.run(passes=int(min(max(DEFAULT_VISITS / max(1, entries), MIN_PASSES), MAX_PASSES)))
             self._note(self._bound, seconds + perf_counter() - began)
 
     def turn(self, search: Search, stop: Stop) -> str | None:
         """Let the bound have its turn if it is due, and say why to stop the search, if so."""
-        if not self.effort.is_timed or self.known.is_impossible:
+        if not self.effort.is_timed or self.solved.is_impossible:
             return None
         left = self.effort.seconds - search.seconds
         expected = SETUP_SECONDS * self._num_entries if self._bound is None else self._bound.next_seconds
-        may_have_spent = self._share_beside(search.idle_share) * search.seconds
+        may_have_spent = self._share_of_time(search.idle_share) * search.seconds
         due = expected <= min(may_have_spent - self._spent, TIME_LEFT_SHARE * left)
         if not due or (self._bound is not None and self._bound.is_finished):
             return None
@@ -92,13 +93,13 @@ class Beside:
         return self._reason(stop)
 
     def completed(self, outcome: Outcome) -> Outcome:
-        """A search's outcome with what was learned beside it."""
+        """A search's outcome with what the bound and its assignments add."""
         began = perf_counter()
         outcome = replace(outcome, trace=outcome.trace.not_before(outcome.setup_seconds))
         if self.is_impossible:
             stop = outcome.stop if outcome.stop in {"optimal", "interrupted"} else "impossible"
             return replace(outcome, is_impossible=True, stop=stop)
-        self._offer(self.known.solved.complete(outcome.assignment))
+        self._offer(self.solved.complete(outcome.assignment))
         seconds = outcome.seconds + perf_counter() - began
         trace = outcome.trace.with_bounds(self.events)
         if self._beats(outcome) and self.assignment is not None:
@@ -111,13 +112,13 @@ class Beside:
 
     @property
     def _num_entries(self) -> int:
-        return int(self.known.solved.tables.counts[2])
+        return int(self.solved.tables.counts[2])
 
     @property
     def _tolerance(self) -> float:
-        return tolerance_of(self.known.solved.reduced.model)
+        return tolerance_of(self.solved.reduced.model)
 
-    def _share_beside(self, idle_share: float) -> float:
+    def _share_of_time(self, idle_share: float) -> float:
         """The bound's share of the time, beside a search that has found nothing in this part of its steps."""
         gap = self.upper_bound - self.score
         closed = 1 - gap / self._first_gap if gap < self._first_gap < math.inf else 0.0
@@ -129,10 +130,10 @@ class Beside:
 
     def _advance(self, left: float) -> None:
         """One step of the bound, with what the time that is left can pay for."""
-        seconds, solved = TIME_LEFT_SHARE * left, self.known.solved
+        seconds = TIME_LEFT_SHARE * left
         max_entries = int(min(MAX_ENTRIES, seconds / SECONDS_PER_ENTRY))
         if self._bound is None:
-            self._bound = Bound(solved, solved.seed, max_entries)
+            self._bound = Bound(self.solved, self.solved.seed, max_entries)
             self._bound.max_order_work = self.effort.caps.order_work
             self._first_gap = self._gap = self._bound.upper_bound - self.score
             return
@@ -141,9 +142,9 @@ class Beside:
         bound.step(best=self.score)
         if bound.num_stalls > self._num_stalls or bound.is_finished:
             self._offer(bound.decoded())
-            self._share_anew(bound)
+            self._adapt_share(bound)
 
-    def _share_anew(self, bound: Bound) -> None:
+    def _adapt_share(self, bound: Bound) -> None:
         """A larger share for a bound that moves, a smaller one for one that does not."""
         gap = bound.upper_bound - self.score
         closed = 1 - gap / self._gap if 0 < self._gap < math.inf else 0.0
@@ -154,12 +155,12 @@ class Beside:
         """Take over what the search has found."""
         if search.best_zeros == 0 and search.best_score > self._heard:
             self._heard = search.best_score
-            self._offer(self.known.solved.complete(search.best_assignment))
+            self._offer(self.solved.complete(search.best_assignment))
 
     def _offer(self, assignment: NDArray[np.int32]) -> None:
         """Take an assignment if it is possible and better."""
         offered = assignment.astype(np.int64)
-        model = self.known.solved.reduced.model
+        model = self.solved.reduced.model
         (score,), (zeros,) = (column.tolist() for column in floored_scores(model, offered[None]))
         if zeros == 0 and score > self.score:
             self.assignment, self.score = offered, score
