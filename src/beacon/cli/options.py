@@ -65,6 +65,14 @@ def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
     return check
 
 
+def check_least(options: Any, **least: float) -> None:
+    """Refuse fields of a dataclass that are given and less than these numbers, or nan."""
+    for name, low in least.items():
+        value = getattr(options, name)
+        if value is not None and not value >= low:
+            raise UsageError(f"{name} must be at least {low}; found {value}")
+
+
 def hide_types_of(command: Any, context: typer.Context) -> None:
     """Leave Python's types out of the help: ``<str>`` after MODEL, ``<bool>`` after --help."""
     for one in command.get_params(context):
@@ -107,12 +115,6 @@ QUERY_FILE = (
     "folder of such files, split 80/10/10."
 )
 QueryFile = Annotated[str, argument("Q", QUERY_FILE)]
-EvidenceItems = Annotated[
-    list[str] | None,
-    option(
-        "--evidence -e VARIABLE=VALUE", "An observation, by names or indices; may be repeated.", panel=QUERY
-    ),
-]
 Seed = Annotated[int, option("--seed S", "Seed of all randomness.", low=0)]
 Jobs = Annotated[
     int | None, option("--threads --jobs T", "Queries to work on at once; default: one per core.", low=1)
@@ -147,7 +149,8 @@ def flags(
     """Give a verb options for fields of a dataclass, and hand it the dataclass as ``parameter``.
 
     Options are spelled with their placeholder: ``"--steps N"``, or ``steps="--teacher-steps N"`` where the
-    field has another name. With ``unset``, the verb gets a dictionary of the options that are given, and the
+    field has another name. A field that is a tuple is typed with commas; one that is a list is an option that
+    may be repeated. With ``unset``, the verb gets a dictionary of the options that are given, and the
     help names ``unset`` as the default ("{}" stands for that of the field). ``check=False`` leaves checking
     them to the verb.
     """
@@ -183,9 +186,9 @@ def _first_name(spelled: str) -> str:
 
 def _option(field: Setting, spelled: str, panel: str | None, unset: str | None) -> inspect.Parameter:
     kind = plain_kind(field.kind)
-    is_list = get_origin(kind) is not None
+    is_list, is_repeated = get_origin(kind) is tuple, get_origin(kind) is list
     typed = str if is_list else kind
-    default, instead = as_text(field.default) if is_list else field.default, ""
+    default, instead = as_text(field.default) if is_list else None if is_repeated else field.default, ""
     if unset is not None:
         default, instead = None, "" if field.default is False else unset.format(as_text(field.default))
     more = f"; default: {instead}." if instead else "."
@@ -202,7 +205,7 @@ def _given(fields: dict[str, Setting], values: dict[str, Any], names: dict[str, 
     """The values that were given, lists made of their text."""
     return {
         name: from_text(names[name], field.kind, values[name])
-        if get_origin(plain_kind(field.kind)) is not None
+        if get_origin(plain_kind(field.kind)) is tuple
         else values[name]
         for name, field in fields.items()
         if values[name] is not None
