@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from beacon.cli import answer_file, ending, exit_code, interrupted_by_signals, told_by_signals
-from beacon.cli.answer_file import AnswerFile, Quality, quality_of, simple_answer
+from beacon.cli.competition import AnswerFile, Quality, quality_of, simple_answer
 from beacon.cli.ending import Deadline, memory_limit
 from beacon.errors import BeaconError
 from beacon.formats import read_model, read_solution, write_model
 from beacon.model.families import FAMILIES
-from beacon.peers.brute_force import BruteForce
+from beacon.peers.peer import BruteForce
 from beacon.runner.stop import MaxRuntime
 from tests.cli.helpers import run, start_process
 

@@ -21,7 +21,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.pipeline.pipeline import Job, OnStage, Pipeline
 from beacon.pipeline.settings import RunSettings, gathered, make_settings, seed_of
 from beacon.pipeline.stages import GUIDE, REPORT, STAGES, request_of
-from beacon.query.own_queries import AnyQueries, as_query_set
+from beacon.query.query_set import AnyQueries, as_query_set
 
 AnyPath = str | os.PathLike[str]
 NEEDS = {

@@ -10,13 +10,14 @@ import numpy as np
 from beacon.evaluation.evaluation import Evaluation, Kind
 from beacon.evaluation.metrics import (
     Floats,
+    Mean,
     bootstrap_interval,
     improvements,
     mean_of,
     win_percentage,
     win_points,
 )
-from beacon.report.naming import amount, is_variant, main_methods, short_name
+from beacon.report.naming import amount, main_methods, short_name
 from beacon.report.tables import (
     NOTHING,
     Cell,
@@ -37,14 +38,13 @@ BASELINES = ("greedy", "gls+")
 
 
 def compared(results: Evaluation, baseline: str) -> list[str]:
-    """The methods that are shown against a baseline: all others, without the variants of a λ sweep."""
-    others = [m for m in results.methods if m != baseline and not is_variant(results, m)]
-    return [m for m in others if results.baselines.get(m) in {None, baseline} and m != _weaker(baseline)]
+    """The methods that are shown against a baseline: all others, without the variants of a λ sweep.
 
-
-def _weaker(baseline: str) -> str:
-    """GLS+ is the stronger baseline: that Greedy loses to it is shown once, the other way round."""
-    return "greedy" if baseline == "gls+" else ""
+    GLS+ is the stronger baseline: that Greedy loses to it is shown once, the other way round.
+    """
+    left_out = {baseline, "greedy"} if baseline == "gls+" else {baseline}
+    others = [method for method in main_methods(results) if method not in left_out]
+    return [method for method in others if results.baselines.get(method) in {None, baseline}]
 
 
 def baselines(results: Evaluation) -> list[str]:
@@ -54,18 +54,12 @@ def baselines(results: Evaluation) -> list[str]:
 
 def win_matrix(results: Evaluation, method: str, baseline: str, kind: Kind) -> Floats:
     """[networks, budgets] win percentage against the baseline; nan where one was not measured."""
-    return np.array(
-        [
-            [
-                win_percentage(
-                    results.scores(network, method, kind, budget),
-                    results.scores(network, baseline, kind, budget),
-                )
-                for budget in results.budgets(kind)
-            ]
-            for network in results.networks
-        ]
-    )
+
+    def wins(network: str, budget: float) -> float:
+        scores, others = (results.scores(network, name, kind, budget) for name in (method, baseline))
+        return win_percentage(scores, others)
+
+    return np.array([[wins(network, b) for b in results.budgets(kind)] for network in results.networks])
 
 
 def win_table(results: Evaluation, baseline: str, kind: Kind) -> Table:
@@ -80,7 +74,11 @@ def improvement_table(results: Evaluation, baseline: str, kind: Kind) -> Table:
         "Mean over queries of (score − baseline) / |baseline| · 100, with the 95 % bootstrap interval. "
         "“+k”: k queries without a finite quotient (no answer, a baseline of 0) are not in the mean."
     )
-    return _table(results, baseline, kind, "improvement", "Improvement", _improvement_cell, note)
+    return _table(
+        *(results, baseline, kind, "improvement", "Improvement"),
+        lambda scores, baselines: percent_cell(improvements(scores, baselines)),
+        note,
+    )
 
 
 def _table(
@@ -103,7 +101,7 @@ def _table(
             if any(cell.text != NOTHING for cell in cells):
                 rows.append((label(short_name(results, network)), label(method), *cells))
     return Table(
-        f"{key}-over-{_file_name(baseline)}-{kind}s",
+        f"{key}-over-{baseline.replace('+', 'plus')}-{kind}s",
         f"{title} over {baseline}, %, by {kind}s",
         ("network", "method", *(amount(kind, budget) for budget in results.budgets(kind))),
         tuple(rows),
@@ -122,27 +120,27 @@ def _win_cell(scores: Floats, baselines: Floats) -> Cell:
     return Cell(written(100 * mean.mean, 0), 100 * mean.mean, shade=2 * mean.mean - 1, detail=detail)
 
 
-def _improvement_cell(scores: Floats, baselines: Floats) -> Cell:
-    return percent_cell(improvements(scores, baselines))
-
-
 def percent_cell(values: Floats) -> Cell:
     """Mean of percentages with its interval, and how many were not finite."""
     mean = mean_of(values)
     if not mean.num_finite:
-        extremes = values[np.isinf(values)]
-        return number(float(np.sign(extremes.sum()) * np.inf) if len(extremes) else np.nan)
+        return infinite_cell(values)
     low, high = bootstrap_interval(values)
     digits = digits_of(mean.mean)
-    detail = f"[{written(low, digits)}, {written(high, digits)}]"
-    if mean.num_infinite:
-        detail += f" +{mean.num_infinite}"
+    detail = f"[{written(low, digits)}, {written(high, digits)}]{left_out(mean)}"
     shade = float(np.clip(mean.mean / 20, -1, 1))
     return Cell(written(mean.mean, digits), mean.mean, shade=shade, detail=detail)
 
 
-def _file_name(method: str) -> str:
-    return method.replace("+", "plus").replace(" ", "-")
+def infinite_cell(values: Floats) -> Cell:
+    """A cell of values of which none is finite: the sign that most of the infinite ones have."""
+    extremes = values[np.isinf(values)]
+    return number(float(np.sign(extremes.sum()) * np.inf) if len(extremes) else np.nan)
+
+
+def left_out(mean: Mean) -> str:
+    """How many values are not in a mean."""
+    return f" +{mean.num_infinite}" if mean.num_infinite else ""
 
 
 def difference_tables(results: Evaluation) -> list[RichTable]:
@@ -176,6 +174,5 @@ def budget_table(results: Evaluation, network: str, kind: Kind) -> Table:
 def _difference_cell(differences: Floats) -> Cell:
     mean = mean_of(differences)
     if not mean.num_finite:
-        return number(np.inf if mean.num_infinite else np.nan)
-    extra = f"+{mean.num_infinite}" if mean.num_infinite else ""
-    return Cell(written(mean.mean, digits_of(mean.mean)), mean.mean, detail=extra)
+        return infinite_cell(differences)
+    return Cell(written(mean.mean, digits_of(mean.mean)), mean.mean, detail=left_out(mean).strip())

@@ -30,6 +30,11 @@ class Cell:
     detail: str = ""
     """An interval or a count beside the text, less prominent where the format allows it."""
 
+    def __post_init__(self) -> None:
+        """Numbers that JSON does not have become text."""
+        if isinstance(self.value, float) and not math.isfinite(self.value):
+            object.__setattr__(self, "value", str(self.value))
+
     @property
     def full_text(self) -> str:
         """Text and detail."""
@@ -67,7 +72,7 @@ def label(text: str) -> Cell:
 
 def number(value: float, digits: int = 2, shade: float | None = None) -> Cell:
     """A cell of one number."""
-    return Cell(written(value, digits), value if math.isfinite(value) else str(value), shade=shade)
+    return Cell(written(value, digits), value, shade=shade)
 
 
 def written(value: float, digits: int = 2) -> str:
@@ -97,9 +102,7 @@ def duration(seconds: float) -> str:
 
 def mark_best(cells: Sequence[Cell], largest: bool = True) -> list[Cell]:
     """Mark the best of the numbers in some cells, and all that read the same."""
-    values = [
-        cell.value for cell in cells if isinstance(cell.value, int | float) and math.isfinite(cell.value)
-    ]
+    values = [cell.value for cell in cells if isinstance(cell.value, int | float)]
     if len(values) < 2:
         return list(cells)
     best = max(values) if largest else min(values)
