@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.evaluation.evaluate import queries_of
 from beacon.evaluation.problem import load_suite
-from beacon.evaluation.session import queries_of
 from beacon.strategies.strategy import Strategy
 
 SUITE = Path(__file__).with_name("paper.toml")

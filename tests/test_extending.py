@@ -15,7 +15,7 @@ from new_strategy import Annealing
 import beacon
 from beacon import extend, plugins
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.evaluation.catalog import check_names
+from beacon.evaluation.settings import check_names
 from beacon.guide.checkpoint import update_tuned
 from beacon.model.families import ising_grid
 from beacon.solver import default_strategy, tuned_use

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beacon.evaluation.method import Budget, Query, Run
-from beacon.evaluation.methods import EngineMethod
+from beacon.evaluation.method import Budget, EngineMethod, Query, Run
 from beacon.evaluation.records import NAMES, SCHEMA, make_record, thinned, thinned_bounds
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Trace

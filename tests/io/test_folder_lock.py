@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from beacon.errors import BeaconError
-from beacon.io.folder_lock import FILE as LOCK
-from beacon.io.folder_lock import folder_lock
+from beacon.io.work_folder import FILE as LOCK
+from beacon.io.work_folder import folder_lock
 
 
 def test_a_lock_left_behind_by_a_dead_process_locks_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from beacon.errors import BeaconError
-from beacon.io.parts import PartsFolder
+from beacon.io.work_folder import PartsFolder
 
 
 def test_parts_are_listed_by_name_and_removed_with_what_is_half_written(tmp_path: Path) -> None:

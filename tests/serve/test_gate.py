@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from beacon.serve.app import listen
 from beacon.serve.models import ServedModel
-from beacon.serve.server import listen
 from beacon.serve.settings import ServeSettings
 from tests.serve.helpers import Running, running, until
 
@@ -102,7 +102,7 @@ def test_every_response_has_the_headers_of_a_careful_server(client: httpx.Client
 
 
 def lines_of(caplog: pytest.LogCaptureFixture) -> list[dict[str, object]]:
-    return [json.loads(one.message) for one in caplog.records if one.name == "beacon.serve.gate"]
+    return [json.loads(one.message) for one in caplog.records if one.name == "beacon.serve.app"]
 
 
 @pytest.mark.parametrize("is_asked", [False, True])

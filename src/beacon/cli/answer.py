@@ -144,12 +144,9 @@ def say_answer(result: Result, output: Output, unobserved: Result | None) -> Non
         _say_trace(result, output.show_all)
     say("")
     _say_values(result, output, unobserved)
-    if any(output.asked[name] for name in ("alternatives", "margins", "suppose")):
-        from beacon.cli import answer_besides as besides  # noqa: PLC0415 - on request only
-
-        besides.say_supposed(result)
-        besides.say_alternatives(result, output.asked["distance"])
-        besides.say_margins(result, output.asked["margins"], output.show_all)
+    _say_supposed(result)
+    _say_alternatives(result, output.asked["distance"])
+    _say_margins(result, output.asked["margins"], output.show_all)
 
 
 def _say_trace(result: Result, show_all: bool) -> None:
@@ -248,7 +245,7 @@ def write(file: Path, result: Result) -> None:
 MOST_CHANGES = 8  # named in a line
 
 
-def say_supposed(result: Result) -> None:
+def _say_supposed(result: Result) -> None:
     """Print what a supposition would change."""
     supposed = result.supposed
     if supposed is None:
@@ -265,7 +262,7 @@ def say_supposed(result: Result) -> None:
     say_table([(f"  {name}", value) for name, value in supposed.changes_against(result).items()])
 
 
-def say_alternatives(result: Result, distance: int) -> None:
+def _say_alternatives(result: Result, distance: int) -> None:
     """Print the best assignments and what differs."""
     found = result.alternatives
     if found is None:
@@ -284,7 +281,7 @@ def say_alternatives(result: Result, distance: int) -> None:
         say("  none: the answer itself has probability zero")
 
 
-def say_margins(result: Result, is_asked: bool, is_long: bool) -> None:
+def _say_margins(result: Result, is_asked: bool, is_long: bool) -> None:
     """Print the best other value of each variable, closest first."""
     margins = result.margins
     if margins is None:

@@ -1,11 +1,13 @@
-"""What the demo tells: a diagnosis, a search on a hard model drawn as a curve, and what learning adds."""
+"""What the demo tells, a hard search drawn as a curve, and the settings of what it learns."""
 
 from __future__ import annotations
 
 import math
+import os
 import sys
 from bisect import bisect_right
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -15,8 +17,18 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from beacon.cli.console import ProgressBar, say, say_drawn
+from beacon.errors import BeaconError
+from beacon.evaluation.run_file import FILE
+from beacon.evaluation.settings import EvaluateSettings
+from beacon.formats import read_model, write_model
+from beacon.io.files import make_folder
+from beacon.learn.collect import CollectSettings
+from beacon.learn.teacher import TeacherSettings
+from beacon.learn.tune import TuneSettings
+from beacon.model.families import ising_grid
 from beacon.model.families.diagnosis import VIA, diagnosis, diseases_of, findings_of
 from beacon.model.graphical_model import GraphicalModel
+from beacon.pipeline.settings import RunSettings
 from beacon.query.query_set import sample_queries
 from beacon.query.sampling import sample_assignments
 from beacon.runner.result import Result
@@ -292,3 +304,42 @@ def _new_live() -> Live:
     from rich.live import Live  # noqa: PLC0415 - rich takes a moment to load
 
     return Live(transient=True, auto_refresh=False)
+
+
+MODEL_FILE = "grid.uai"
+SIZE = 50
+COUNT = 200
+TEACHER_STEPS = 100_000
+SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1)
+
+
+def hard_model() -> GraphicalModel:
+    """A spin glass on a grid: far too wide for elimination, and small enough for a demo."""
+    return ising_grid(SIZE, SIZE)
+
+
+def demo_settings() -> RunSettings:
+    """A run that takes about half a minute."""
+    teacher = TeacherSettings("gls+", steps=TEACHER_STEPS)
+    return RunSettings(
+        count=COUNT,
+        collect=CollectSettings(teacher, steps=0),  # the fast guide needs no walks
+        preset="fast",
+        tune=TuneSettings(seconds=SECONDS[:-1], queries=8),
+        evaluate=EvaluateSettings(methods=("gls+", "auto", "beacon"), steps=(), seconds=SECONDS),
+    )
+
+
+def make_ready(folder: Path, model: GraphicalModel) -> None:
+    """Put the model into the folder; refuse one that holds anything but an earlier demo."""
+    make_folder(folder)
+    file = folder / MODEL_FILE
+    others = sorted(name for name in os.listdir(folder) if name != MODEL_FILE and not name.startswith("."))
+    is_demo = file.exists() and read_model(file).fingerprint == model.fingerprint
+    if (file.exists() and not is_demo) or (others and not (is_demo and (folder / FILE).exists())):
+        found = others[0] if others else MODEL_FILE
+        raise BeaconError(
+            f"{folder} holds other things ({found}) than an earlier demo; choose another folder with -o DIR"
+        )
+    if not is_demo:
+        write_model(model, file)

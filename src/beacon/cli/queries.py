@@ -35,7 +35,7 @@ def queries(
     Example:  beacon queries alarm.bif -o alarm.parquet --count 200
     """
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.pipeline.stages import queries_in_words  # noqa: PLC0415
+    from beacon.pipeline.pipeline import queries_in_words  # noqa: PLC0415
 
     check_writable(out, [model_file])
     model = read_model(model_file)

@@ -21,6 +21,7 @@ from beacon.io.row_store import Row
 from beacon.model.html_view import html_table
 
 Kind = Literal["step", "second"]
+KINDS: tuple[Kind, Kind] = ("step", "second")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +107,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Mean scores at each budget, for notebooks."""
-        kinds: tuple[Kind, Kind] = ("step", "second")
-        budgets = [(kind, budget) for kind in kinds for budget in self.budgets(kind)]
+        budgets = [(kind, budget) for kind in KINDS for budget in self.budgets(kind)]
         rows = (
             (network, method, *(self._mean(network, method, *budget) for budget in budgets))
             for network in self.networks

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.evaluation.catalog import AnyGuide
 from beacon.evaluation.method import Network
-from beacon.evaluation.settings import EvaluateSettings
+from beacon.evaluation.settings import AnyGuide, EvaluateSettings
 from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
 from beacon.io.files import make_folder, parse_toml, read_text

@@ -153,3 +153,27 @@ def _processor() -> str:
         lines = []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
+
+
+def session_facts(run: Facts, out: str, networks: list[str]) -> Facts:
+    """The last session at a glance: what ``beacon evaluate --json`` prints."""
+    session = run["sessions"][-1]
+    return {
+        "out": out,
+        "networks": networks,
+        "missing": [entry["name"] for entry in run["missing"]],
+        "methods": session["methods"],
+        "runs": session["runs"],
+        "seconds": session["seconds"],
+    }
+
+
+def facts_in_words(facts: Facts) -> str:
+    """The same in one line."""
+    missing, counts = facts["missing"], {"network": len(facts["networks"]), "method": len(facts["methods"])}
+    networks, methods = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
+    absent = f", {len(missing)} missing ({', '.join(missing)})" if missing else ""
+    return (
+        f"{facts['out']}: {networks}{absent}, {methods}, {facts['runs']:,} new runs in "
+        f"{facts['seconds']:.1f} s; see them with: beacon report {facts['out']}"
+    )

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from beacon.errors import FormatError, first_line
 from beacon.io.parquet_file import opened, read_columns, write_table
-from beacon.io.parts import PartsFolder
+from beacon.io.work_folder import PartsFolder
 
 FLUSH_SECONDS = 2.0  # a kill loses at most the work of this time, and the queries that are being searched
 PARTS_FOLDER = "parts"

@@ -11,7 +11,7 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import FormatError, UsageError, check_count, check_seed
-from beacon.io.parts import PartsFolder
+from beacon.io.work_folder import PartsFolder
 from beacon.learn.collector import Chunk, Collector
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from beacon.evaluation.evaluation import Evaluation
+import numpy as np
+
+from beacon.evaluation.evaluation import KINDS, Evaluation, Kind
+from beacon.evaluation.metrics import win_percentage
 from beacon.guide.checkpoint import read_facts
+from beacon.model.ties import is_tie
 from beacon.report import comparisons, drawings
-from beacon.report.drawings import Plot
-from beacon.report.naming import main_methods, plural
-from beacon.report.summaries import (
+from beacon.report.comparisons import (
     gap_table,
     networks_table,
     overview_table,
@@ -19,8 +22,9 @@ from beacon.report.summaries import (
     target_table,
     wall_clock_table,
 )
-from beacon.report.tables import Table
-from beacon.report.verdict import verdict
+from beacon.report.drawings import Plot
+from beacon.report.tables import Table, duration, main_methods, plural
+from beacon.strategies.strategy import STRATEGIES
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def _wins(results: Evaluation) -> Section:
     plots, tables = [], []
     strongest = comparisons.baselines(results)[-1:]
     for baseline in comparisons.baselines(results):
-        for kind in ("step", "second"):
+        for kind in KINDS:
             if results.budgets(kind):
                 tables.append(comparisons.win_table(results, baseline, kind))
         for method in comparisons.compared(results, baseline):
@@ -186,3 +190,109 @@ def _histories(results: Evaluation) -> dict[str, list[dict[str, Any]]]:
         if history and history not in found.values():  # the guide in the folder may be the network's
             found[name] = history
     return found
+
+
+LEVEL = 45.0, 55.0  # win percentages that count as neither ahead nor behind
+CLOSE = 1.0  # percent below the optimum, at most
+TUNED = "beacon"
+
+
+class Budget(NamedTuple):
+    """A budget with its unit."""
+
+    kind: Kind
+    amount: float
+
+    def __str__(self) -> str:
+        return duration(self.amount) if self.kind == "second" else f"{int(self.amount):,} steps"
+
+
+def verdict(results: Evaluation) -> list[str]:
+    """Sentences, the most important first; none for results without a budget."""
+    kind: Kind = "second" if results.second_budgets else "step"
+    budgets = [Budget(kind, amount) for amount in results.budgets(kind)]
+    if not budgets:
+        return []
+    told = [_best_scores(results, budgets[-1]), _proofs(results), _zeros(results)]
+    told += [_guided(results, method, budgets) for method in main_methods(results)]
+    return [sentence for sentence in told if sentence]
+
+
+def _best_scores(results: Evaluation, last: Budget) -> str:
+    """On how many queries each method ends with the best score that is known."""
+    counts = {method: _reached(results, method) for method in main_methods(results)}
+    (leader, (hits, total)), *others = sorted(counts.items(), key=lambda item: -_share(item[1]))
+    rest = ", ".join(f"{method} on {count:,}" for method, (count, _) in others)
+    best = f"After {last}, {leader} has the best known score on {hits:,} of {plural(total, 'query')}"
+    return f"{best}; {rest}." if rest else f"{best}."
+
+
+def _reached(results: Evaluation, method: str) -> tuple[int, int]:
+    """How many runs ended with the best known score, of how many."""
+    found = [
+        is_tie(results.final_scores(network, method), results.best(network)[None]).ravel()
+        for network in results.networks
+        if results.runs(network, method)
+    ]
+    return int(sum(map(np.sum, found))), sum(map(len, found))
+
+
+def _share(counted: tuple[int, int]) -> float:
+    return counted[0] / max(1, counted[1])
+
+
+def _proofs(results: Evaluation) -> str:
+    runs = {method: [run for run in results.records if run.method == method] for method in results.methods}
+    counts = {method: sum(run.proved for run in found) for method, found in runs.items()}
+    proved = [
+        f"{method} proved {count:,} of {len(runs[method]):,}" for method, count in counts.items() if count
+    ]
+    if not proved:
+        return "No answer is proved optimal."
+    gaps = np.concatenate([results.bound_gaps(network) for network in results.networks])
+    close, others = int(((gaps > 0) & (gaps <= CLOSE)).sum()), int((gaps > 0).sum())
+    bound = (
+        f" Of {plural(others, 'query')} without any proof {close:,} are within {CLOSE:g} % of the optimum."
+    )
+    return f"Proofs of optimality: {', '.join(proved)} answers.{bound if close else ''}"
+
+
+def _zeros(results: Evaluation) -> str:
+    counts = {
+        method: sum(run.zeros > 0 for run in results.records if run.method == method)
+        for method in main_methods(results)
+    }
+    named = [f"{method} on {count:,}" for method, count in counts.items() if count]
+    return f"Answers with probability zero remain: {', '.join(named)}." if named else ""
+
+
+def _guided(results: Evaluation, method: str, budgets: list[Budget]) -> str:
+    """Up to which budget a guided method is ahead of the search that it guides."""
+    rival = _rival(results, method)
+    if rival is None:
+        return ""
+    states = [(budget, _state(results, method, rival, budget)) for budget in budgets]
+    parts: list[str] = []
+    for state, group in groupby(states, key=lambda one: one[1]):
+        places = [budget for budget, _ in group]
+        when = f"at {places[0]}" if len(places) == 1 else f"from {places[0]} to {places[-1]}"
+        parts.append(f"{state} {rival} {when}" if not parts else f"{state.split()[0]} {when}")
+    return f"{method} is {', '.join(parts)}."
+
+
+def _rival(results: Evaluation, method: str) -> str | None:
+    """The search that a method guides; of the tuned guide, the best unguided one."""
+    if method == TUNED:
+        unguided = [m for m in main_methods(results) if m in STRATEGIES]
+        return max(unguided, key=lambda one: _share(_reached(results, one)), default=None)
+    baseline = results.baselines.get(method)
+    return baseline if baseline in results.methods else None
+
+
+def _state(results: Evaluation, method: str, rival: str, budget: Budget) -> str:
+    wins = [
+        win_percentage(*(results.scores(n, one, budget.kind, budget.amount) for one in (method, rival)))
+        for n in results.networks
+    ]
+    share = float(np.nanmean(wins))
+    return "ahead of" if share > LEVEL[1] else "behind" if share < LEVEL[0] else "level with"

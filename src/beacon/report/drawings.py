@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from beacon.evaluation.evaluation import Evaluation, Kind
+from beacon.evaluation.evaluation import KINDS, Evaluation, Kind
 from beacon.evaluation.metrics import Floats, gaps
 from beacon.io.files import write_bytes
 from beacon.model.ties import TIE_TOLERANCE
 from beacon.report.comparisons import win_matrix
 from beacon.report.figure import drawing_style
-from beacon.report.naming import amount, colour_of, is_variant, main_methods, short_name
 from beacon.report.plots import plot_anytime, plot_bands, plot_history, plot_weights, plot_win_heatmap
+from beacon.report.tables import amount, colour_of, is_variant, main_methods, short_name
 
 GRID_POINTS = 45
 FIRST_SECONDS = 1e-4
@@ -43,8 +43,7 @@ def win_plots(results: Evaluation, method: str, baseline: str) -> list[Plot]:
     """Heatmaps of wins: networks × step budgets, and networks × time budgets."""
     plots = []
     names = [short_name(results, network) for network in results.networks]
-    kinds: tuple[Kind, ...] = ("step", "second")
-    for kind in kinds:
+    for kind in KINDS:
         percentages = (
             win_matrix(results, method, baseline, kind) if results.budgets(kind) else np.empty((0, 0))
         )
@@ -65,9 +64,8 @@ def anytime_plots(results: Evaluation) -> list[Plot]:
     """One plot a network over steps, one over seconds, and one of upper bounds where there are any."""
     colours = {method: colour_of(results, method) for method in results.methods}
     plots = []
-    kinds: tuple[Kind, ...] = ("step", "second")
     for network in results.networks:
-        for kind in kinds:
+        for kind in KINDS:
             grid = _grid(results, network, kind)
             curves = _gap_curves(results, network, kind, grid)
             if curves:

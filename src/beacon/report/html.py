@@ -19,8 +19,21 @@ from beacon.evaluation.records import Record
 from beacon.io.files import check_writable, write_bytes
 from beacon.report.contents import Report, Section
 from beacon.report.figure import as_svg
-from beacon.report.naming import busy, colour_of, main_methods, plural, short_name
-from beacon.report.tables import Cell, Table, as_csv, as_latex, as_markdown, label, number, written
+from beacon.report.tables import (
+    Cell,
+    Table,
+    as_csv,
+    as_latex,
+    as_markdown,
+    busy,
+    colour_of,
+    label,
+    main_methods,
+    number,
+    plural,
+    short_name,
+    written,
+)
 
 PAGE = files("beacon.report") / "page"
 PAGE_SUFFIXES = (".html", ".htm")
