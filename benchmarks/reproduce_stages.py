@@ -340,4 +340,4 @@ def machine() -> dict[str, Any]:
 
 def suite() -> dict[str, Any]:
     """The paper's networks by the names of their files."""
-    return {network.file.removesuffix(".uai"): network for network in load_suite(SUITE).networks}
+    return {network.file.removesuffix(".uai"): network for network in load_suite(SUITE)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,17 +38,6 @@ class Place(NamedTuple):
     """Columns of the table that tell whose the answers are."""
 
 
-def place_of(
-    out: str | None, num_queries: int, keys: Mapping[str, list[Any]], inputs: Iterable[str | Path | None]
-) -> Place:
-    """Where ``-o OUT`` writes to, checked: it must be none of the files and folders that are read."""
-    if out is None and not keys:
-        return Place()
-    from beacon.cli.answers import checked_place  # noqa: PLC0415 - most answers are only shown
-
-    return checked_place(out, num_queries, keys, inputs)
-
-
 class Output(NamedTuple):
     """What to show and where."""
 
@@ -66,12 +55,12 @@ class Output(NamedTuple):
 
     @property
     def variables(self) -> tuple[int, ...]:
-        """Those to print that were named."""
+        """The variables that were named."""
         return () if self.show is None else self.show.variables
 
     @property
     def word(self) -> str | None:
-        """Which ones to print where none were named."""
+        """Which variables to print where none were named."""
         return None if self.show is None else self.show.word
 
 
@@ -197,24 +186,20 @@ def _say_query(rows: list[tuple[str, str]], is_long: bool) -> None:
 
 def _say_changed(result: Result, unobserved: Result) -> None:
     changes = result.changes_against(unobserved)
-    rows = [(name, value) for name, value in changes.items() if not _is_observed(result, name)]
+    observed = {result.model.names[i] for i in result.evidence}
+    rows = [(name, value) for name, value in changes.items() if name not in observed]
     say_table(rows)
     others = result.model.num_variables - len(result.evidence) - len(rows)
     say(f"{others:,} other variables are what they would be without any evidence; --show query lists all")
 
 
-def _is_observed(result: Result, name: str) -> bool:
-    return result.model.name_to_variable[name] in result.evidence
-
-
 def _say_probability(result: Result) -> None:
-    """Print the probability of the answer, where elimination gave it and so can give its probability."""
+    """Print the probability of the answer, where elimination found it."""
     if result.proof != "elimination" or result.probability is None:
         return
-    known = (
-        "" if result.log_evidence is None else f"; the evidence has log probability {result.log_evidence:.6g}"
-    )
-    given = f"given the evidence{known}" if result.evidence else "without any evidence"
+    given = "given the evidence" if result.evidence else "without any evidence"
+    if result.evidence and result.log_evidence is not None:
+        given += f"; the evidence has log probability {result.log_evidence:.6g}"
     say(f"probability    {result.probability:.4g} {given}")
 
 
@@ -246,7 +231,7 @@ MOST_CHANGES = 8  # named in a line
 
 
 def _say_supposed(result: Result) -> None:
-    """Print what a supposition would change."""
+    """Print the best assignment with what was supposed, and what it loses."""
     supposed = result.supposed
     if supposed is None:
         return

@@ -75,29 +75,23 @@ class ManyAnswers:
         return one_line(", ".join(str(column[query]) for column in keys)) if keys else query
 
 
-def checked_place(
+def place_of(
     out: str | None, num_queries: int, keys: Mapping[str, list[Any]], inputs: Iterable[str | Path | None]
 ) -> Place:
-    """A table if ``out`` is the name of one, or a file per query."""
+    """Where ``-o OUT`` writes to: a table or a file per query, and none of the files that are read."""
     places = [Path(one) for one in inputs if one is not None]
     read = [file for place in places for file in (place.glob("*") if place.is_dir() else [place])]
     if out is not None and base_suffix(out) in TABLES:
         check_writable(out, read)
         return Place(table=out, keys=keys)
-    if keys:
+    if keys or out is None:
         raise UsageError("--key goes into a table of answers; give one with -o OUT.csv")
-    return Place(solution_files(out, num_queries, read))
-
-
-def solution_files(out: str | None, count: int, inputs: Iterable[str | Path | None]) -> list[Path]:
-    """One file per query, checked; none if there is no ``out``."""
-    files = [] if out is None else solution_paths(out, count)
-    read = list(inputs)
+    files = solution_paths(out, num_queries)
     for file in files[:1]:  # the others are its neighbours
         check_writable(str(file))
     for file in files:
         check_no_input(str(file), read)
-    return files
+    return Place(files)
 
 
 def solution_paths(out: str, count: int) -> list[Path]:

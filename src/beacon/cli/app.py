@@ -108,7 +108,7 @@ class BeaconGroup(TyperGroup):
 
 
 def exit_code_of(command: Callable[[], Any]) -> int:
-    """Run a command; say in one line what the user can fix, and let bugs through."""
+    """Run a command: an error that the user can fix becomes one line, a bug a traceback."""
     try:
         code = command()
         sys.stdout.flush()  # a full disk or a closed pipe must show here, not when Python shuts down

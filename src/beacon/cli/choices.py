@@ -173,7 +173,7 @@ def costs_of(model_file: str) -> CostKind | None:
 
 
 def workers(backend: str | None, threads: int | None) -> AbstractContextManager[None]:
-    """Whoever is to answer many queries."""
+    """Within the block, many queries are answered by this backend."""
     if backend is None:
         return nullcontext()
     from beacon.runner.crews import on_backend  # noqa: PLC0415 - most queries are answered here

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
 
@@ -121,9 +122,7 @@ def say_drawn(*tables: Table) -> None:
 
 def _keep_words_whole(table: Table) -> None:
     """Left to itself, rich shortens numbers to make room for long words in other columns."""
-    from rich.console import Console  # noqa: PLC0415
-
-    console = Console(width=NO_MARGIN)
+    console = _wide_console()
     for column in table.columns:
         widths = [console.measure(cell).minimum for cell in (column.header, *column.cells)]
         column.min_width = max(column.min_width or 0, *widths)
@@ -131,16 +130,19 @@ def _keep_words_whole(table: Table) -> None:
 
 def least_width(table: Table) -> int:
     """Columns that a table takes when all its words are wrapped."""
-    from rich.console import Console  # noqa: PLC0415
+    return _wide_console().measure(table).minimum
 
-    console = Console(width=NO_MARGIN)
-    return console.measure(table).minimum
+
+def _wide_console() -> Console:
+    from rich.console import Console  # noqa: PLC0415 - rich takes a moment to load
+
+    return Console(width=NO_MARGIN)
 
 
 class ProgressBar:
     """A bar over ``total`` parts of some work, or a spinner with a clock where the parts are unknown.
 
-    A total of 0 is one that :meth:`show` will tell.
+    With a total of 0 it is a bar, whose total :meth:`show` tells.
     """
 
     def __init__(self, work: str, total: int | None, quiet: bool = False) -> None:
@@ -164,19 +166,20 @@ class ProgressBar:
 
     def show(self, what: str, done: int, total: int) -> None:
         """Say how it goes: a callback for the library. A total of 0 is not known."""
-        if self._bar and self._task is not None:
-            text = f"{self._work}: {what}" if self._work else what
-            self._bar.update(self._task, description=text, completed=done, total=total or None)
+        text = f"{self._work}: {what}" if self._work else what
+        self._update(description=text, completed=done, total=total or None)
 
     def reach(self, done: int) -> None:
         """This many parts are done."""
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=done)
+        self._update(completed=done)
 
     def describe(self, text: str) -> None:
         """Say how it goes."""
+        self._update(description=f"{self._work}: {text}")
+
+    def _update(self, **fields: Any) -> None:
         if self._bar and self._task is not None:
-            self._bar.update(self._task, description=f"{self._work}: {text}")
+            self._bar.update(self._task, **fields)
 
     def note(self, line: str) -> None:
         """Print a line for the person at the terminal on stderr; above the bar, if there is one."""

@@ -55,7 +55,7 @@ def _completion(metavar: str) -> Callable[[str], list[str]] | None:
 
 
 def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
-    """A check of an option that is a number; nan fails it, too."""
+    """A check that a number is at least ``low``; nan is not."""
 
     def check(option: typer.CallbackParam, value: Any) -> Any:
         if value is not None and not value >= low:
@@ -84,7 +84,7 @@ def hide_types_of(command: Any, context: typer.Context) -> None:
 
 
 def read_values_of(command: Any, context: typer.Context) -> None:
-    """Have the values of options read here: for that, typer would load pydantic, a tenth of a second."""
+    """Convert the values of options here: typer would load pydantic to do it, a tenth of a second."""
     parameters = inspect.signature(command.callback, eval_str=True).parameters
     for one in command.get_params(context):
         kind = parameters[one.name].annotation.__origin__ if one.name in parameters else str

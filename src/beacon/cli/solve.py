@@ -43,7 +43,7 @@ def solve(
 
       beacon solve alarm.bif --table patients.csv --key patient --guide alarm.guide -o answers.csv
     """
-    from beacon.cli.answer import Output, place_of, solve_and_show  # noqa: PLC0415  (numba is slow to import)
+    from beacon.cli.answer import Output, Place, solve_and_show  # noqa: PLC0415  (numba is slow to import)
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.solver import default_strategy, guide_and_use, solve_many  # noqa: PLC0415
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
@@ -58,9 +58,12 @@ def solve(
     if search.penalty_weight is not None:
         strategy = strategy.weighted(search.penalty_weight)
     evidences, keys = queries.read(model)
-    place = place_of(
-        output.out, len(evidences), keys, [model_file, *queries.evid, *queries.table, search.start, guide]
-    )
+    place = Place()
+    if output.out is not None or keys:
+        from beacon.cli.answers import place_of  # noqa: PLC0415 - most answers are only shown
+
+        read = [model_file, *queries.evid, *queries.table, search.start, guide]
+        place = place_of(output.out, len(evidences), keys, read)
     shown, costs = answer.shown(model, len(evidences)), options.costs_of(model_file)
     told = Output(place, json, output.trace, output.show_all, quiet, costs, shown, answer.asked(model))
     how: dict[str, Any] = {"guide": loaded, "use": use, "strategy": strategy, "start": begin, "seed": seed}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from beacon.evaluation.method import Network
 from beacon.evaluation.settings import AnyGuide, EvaluateSettings
 from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
-from beacon.io.files import make_folder, parse_toml, read_text
+from beacon.io.files import base_suffix, make_folder, parse_toml, read_text
 from beacon.io.settings import closest
 from beacon.io.structure import misfit
 from beacon.model.evidence import Queries
@@ -25,7 +25,6 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
-FORMATS = (".uai", ".lg", ".wcsp", ".cfn", ".bif", ".xmlbif", ".xml", ".erg")
 QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed
 SHAPE = {
     **dict.fromkeys(("name", "file", "short_name?", "source?", "stands_in_for?"), str),
@@ -67,22 +66,14 @@ class SuiteNetwork:
         return ", ".join(f"expected {expected[name]} {name}, found {found[name]}" for name in wrong)
 
 
-@dataclass(frozen=True)
-class Suite:
-    """Networks to be evaluated together."""
-
-    networks: tuple[SuiteNetwork, ...]
-    title: str = ""
-
-
-def load_suite(path: str | os.PathLike[str]) -> Suite:
-    """Read a suite; a misspelt key is an error that suggests the right one."""
+def load_suite(path: str | os.PathLike[str]) -> tuple[SuiteNetwork, ...]:
+    """The networks of a suite; a misspelt key is an error that suggests the right one."""
     try:
         content = parse_toml(read_text(path))
     except ValueError as error:
         raise FormatError(path, "", f"expected a suite in TOML: {error}") from None
     entries = content.pop("network", [])
-    title = content.pop("title", "")
+    content.pop("title", "")  # for people
     if content or not entries or not isinstance(entries, list):
         problem = f"unknown key {next(iter(content))!r}" if content else "no [[network]] in it"
         if isinstance(entries, dict):
@@ -93,7 +84,7 @@ def load_suite(path: str | os.PathLike[str]) -> Suite:
     for name in names:
         if names.count(name) > 1:
             raise FormatError(path, "", f"two networks are called {name!r}; give each a name of its own")
-    return Suite(networks, str(title))
+    return networks
 
 
 def _network(path: object, place: str, entry: Any) -> SuiteNetwork:
@@ -117,16 +108,13 @@ def is_plain_name(name: str) -> bool:
 def network_name(file: str | os.PathLike[str]) -> str:
     """A model's name: its file's without the suffixes of the format and of the compression."""
     name = os.fsencode(Path(file).name).decode("utf-8", "backslashreplace")  # it goes into texts
-    for suffixes in (SUFFIXES, FORMATS):
-        name = next(
-            (name.removesuffix(suffix) for suffix in suffixes if suffix and name.endswith(suffix)), name
-        )
-    return name
+    at = name.lower().rfind(base_suffix(name) or ".")
+    return name[:at] if at > 0 else name
 
 
-def with_names_of(suite: Suite, run: dict[str, Any]) -> None:
+def enter_names(suite: Iterable[SuiteNetwork], run: dict[str, Any]) -> None:
     """Enter what a suite knows of the networks that were evaluated into the record of the evaluation."""
-    for network in suite.networks:
+    for network in suite:
         if network.name in run["networks"]:
             run["networks"][network.name] |= {
                 "short_name": network.short_name,
@@ -257,7 +245,7 @@ def problems_of_suite(
     path: Path, data: Path | None = None, only: Sequence[str] = ()
 ) -> tuple[list[Problem], list[dict[str, str]]]:
     """The networks whose files are in ``data`` (default: beside the suite), and those that are missing."""
-    networks = load_suite(path).networks
+    networks = load_suite(path)
     known = {name for network in networks for name in (network.name, network.short_name)}
     for name in only:
         if name not in known:

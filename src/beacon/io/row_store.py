@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from beacon.errors import FormatError, first_line
+from beacon.errors import FormatError
 from beacon.io.parquet_file import opened, read_columns, write_table
 from beacon.io.work_folder import PartsFolder
 
@@ -99,11 +99,8 @@ class RowStore:
 
 def _read(path: Path, schema: pa.Schema, optional: Container[str], columns: Sequence[str] = ()) -> pa.Table:
     wanted = pa.schema([schema.field(name) for name in columns or schema.names])
-    try:
-        with opened(str(path)) as file:
-            table = read_columns(file, str(path), wanted.names, value_bytes=ROW_VALUE_BYTES)
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise FormatError(path, "", f"expected results in Parquet ({first_line(error)})") from None
+    with opened(str(path), "results in Parquet") as file:
+        table = read_columns(file, str(path), wanted.names, value_bytes=ROW_VALUE_BYTES)
     for place, field in enumerate(wanted):
         if field.name in optional and field.name not in table.column_names:
             table = table.add_column(place, field, pa.nulls(len(table), field.type))

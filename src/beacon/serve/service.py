@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from beacon.errors import BeaconError
 from beacon.serve.models import ServedModel
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
 class GoneError(BeaconError):
     """The client has gone away."""
-
-
-class Pending(NamedTuple):
-    """Work in the queue or in the hands of a worker."""
-
-    job: Job
-    finished: asyncio.Future[Any]
-    """The same as ``job.future``, for the server's loop."""
 
 
 class Service:
@@ -47,10 +39,10 @@ class Service:
         gauge("beacon_workers_lost", "Workers that ended and were replaced.", lambda: workers.num_lost)
         gauge("beacon_sessions", "Sessions that are open.", lambda: len(self.sessions))
 
-    def submit(self, work: Callable[[], Any], deadline: Deadline) -> Pending:
+    def submit(self, work: Callable[[], Any], deadline: Deadline) -> Job:
         """Queue work; if no worker takes it before its deadline, it is refused then."""
         job = self.workers.submit(work, deadline)
-        finished = asyncio.wrap_future(job.future)
+        job.finished = asyncio.wrap_future(job.future)
         timer = asyncio.get_running_loop().call_later(deadline.seconds_left, self.workers.expire, job)
 
         def end(future: asyncio.Future[Any]) -> None:
@@ -59,27 +51,27 @@ class Service:
             if not future.cancelled():
                 future.exception()  # nobody may be left to look at it
 
-        finished.add_done_callback(end)
-        return Pending(job, finished)
+        job.finished.add_done_callback(end)
+        return job
 
     async def answer(self, request: Request, work: Callable[[], Any], deadline: Deadline) -> Any:
         """The outcome of some work; a client that goes away ends it."""
-        pending = self.submit(work, deadline)
+        job = self.submit(work, deadline)
         gone = asyncio.ensure_future(_gone(request))
         try:
-            await asyncio.wait({pending.finished, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if not pending.finished.done():
+            await asyncio.wait({job.finished, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not job.finished.done():
                 raise GoneError("the client has gone away")
-            return pending.finished.result()
+            return job.finished.result()
         finally:
             gone.cancel()
-            self.end(pending)
+            self.end(job)
 
-    def end(self, pending: Pending) -> None:
+    def end(self, job: Job) -> None:
         """Nobody waits for this any more; if it is not finished, it need not be."""
-        if not pending.finished.done():
+        if not job.finished.done():
             self.metrics.count("beacon_cancelled_total")
-            self.workers.withdraw(pending.job)
+            self.workers.withdraw(job)
 
 
 async def _gone(request: Request) -> None:

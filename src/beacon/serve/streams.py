@@ -12,8 +12,8 @@ from typing import Any
 
 from beacon.errors import BeaconError
 from beacon.runner.search import Search
-from beacon.serve.service import Pending, Service
-from beacon.serve.workers import BusyError, Deadline
+from beacon.serve.service import Service
+from beacon.serve.workers import BusyError, Deadline, Job
 
 PAUSE_SECONDS = 0.02  # before work that found the queue full is offered again
 Tell = Callable[[str, dict[str, Any]], None]
@@ -60,15 +60,15 @@ class EventStream:
         """From the thread of the search."""
         self._loop.call_soon_threadsafe(self._events.put_nowait, event(kind, data))
 
-    async def of(self, pending: Pending) -> AsyncIterator[bytes]:
+    async def of(self, job: Job) -> AsyncIterator[bytes]:
         """All events; whoever stops listening ends the search."""
-        pending.finished.add_done_callback(lambda _: self._events.put_nowait(None))
+        job.finished.add_done_callback(lambda _: self._events.put_nowait(None))
         try:
             while (told := await self._events.get()) is not None:
                 yield told
-            yield _ending(pending)
+            yield _ending(job)
         finally:
-            self._service.end(pending)
+            self._service.end(job)
 
 
 def event(kind: str, data: dict[str, Any]) -> bytes:
@@ -76,9 +76,9 @@ def event(kind: str, data: dict[str, Any]) -> bytes:
     return f"event: {kind}\ndata: {json.dumps(data, allow_nan=False)}\n\n".encode()
 
 
-def _ending(pending: Pending) -> bytes:
+def _ending(job: Job) -> bytes:
     try:
-        return event("answer", pending.finished.result())
+        return event("answer", job.finished.result())
     except BeaconError as error:
         return event("error", {"error": str(error)})
 
@@ -122,15 +122,15 @@ async def _when_there_is_room(
     while True:
         deadline = Deadline(min(seconds, total.seconds_left))
         try:
-            pending = service.submit(partial(work, deadline), deadline)
+            job = service.submit(partial(work, deadline), deadline)
         except BusyError:
             if total.is_set():
                 raise
             await asyncio.sleep(PAUSE_SECONDS)
             continue
         try:
-            await asyncio.wait({pending.finished})  # unlike a plain await, it leaves the future to `end`
-            made: dict[str, Any] = pending.finished.result()
+            await asyncio.wait({job.finished})  # unlike a plain await, it leaves the future to `end`
+            made: dict[str, Any] = job.finished.result()
             return made
         finally:
-            service.end(pending)
+            service.end(job)

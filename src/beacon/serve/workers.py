@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import threading
@@ -52,6 +53,8 @@ class Job:
     def __init__(self, work: Callable[[], Any], deadline: Deadline) -> None:
         self.work, self.deadline = work, deadline
         self.future: Future[Any] = Future()
+        self.finished: asyncio.Future[Any]
+        """The same for the server's loop, which sets it."""
         self.tries = 0
         self.queued, self.begun = perf_counter(), math.nan
 
