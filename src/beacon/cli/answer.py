@@ -6,12 +6,15 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beacon.cli import told_by_signals
 from beacon.cli.console import ProgressBar, note_if_slow, one_line, say, say_json, say_table, warn
+from beacon.errors import UsageError
+from beacon.io.files import base_suffix
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result, ResultList
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from beacon.formats.costs import CostKind
     from beacon.runner.show import Show
 
+COSTS = (".wcsp", ".cfn")
+OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
 LONG_SECONDS = 2.0
 LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
 MOST_LINES = 40
@@ -291,3 +296,33 @@ def _say_margins(result: Result, is_asked: bool, is_long: bool) -> None:
 
 def _lost(loss: float) -> str:
     return f"{loss:.4g} nats less" if loss >= 0 else f"{-loss:.4g} nats more"
+
+
+def costs_of(model_file: str) -> CostKind | None:
+    """What the numbers of a model's file are, if these are costs."""
+    if base_suffix(model_file) not in COSTS:
+        return None
+    from beacon.formats.costs import cost_kind  # noqa: PLC0415 - few files have costs
+
+    return cost_kind(model_file)
+
+
+def workers(backend: str | None, threads: int | None) -> AbstractContextManager[None]:
+    """Within the block, many queries are answered by this backend."""
+    if backend is None:
+        return nullcontext()
+    from beacon.runner.crews import on_backend  # noqa: PLC0415 - most queries are answered here
+
+    return on_backend(backend, threads)
+
+
+def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str, Any]) -> None:
+    """Refuse options that only mean something with a guide."""
+    given = [OPTION_NAMES.get(name, f"--{name}") for name in asked]
+    if start == "guide":
+        given.append("--start guide")
+    if given and guide is None:
+        need = "needs" if len(given) == 1 else "need"
+        raise UsageError(
+            f"{', '.join(given)} {need} a guide; give one with --guide DIR (made by `beacon train`)"
+        )

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from beacon.cli.app import FAILED
-from beacon.cli.choices import QueryOptions
 from beacon.cli.console import say_json, say_table
-from beacon.cli.options import QUERY, Json, ModelFile, Quiet, argument, flags, option
+from beacon.cli.options import QUERY, Json, ModelFile, QueryOptions, Quiet, argument, flags, option
 from beacon.errors import UsageError
 
 NO_FILE = "-"

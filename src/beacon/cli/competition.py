@@ -57,17 +57,16 @@ def solve_for_competition(
 
 def _evidence(file: str, model: GraphicalModel) -> dict[int, int]:
     """The one query of a file; a file without a word in it observes nothing."""
-    if file in ("", "-") or (os.path.isfile(file) and _is_blank(Path(file))):
+    if file in ("", "-"):
         return {}
+    if os.path.isfile(file):
+        with open(file, "rb") as opened:
+            if not opened.read(BLANKS).strip():
+                return {}
     queries = read_evidence(file, model)
     if len(queries) != 1:
         raise UsageError(f"{file} holds {len(queries)} queries; expected one: `beacon solve` takes several")
     return queries[0]
-
-
-def _is_blank(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return not opened.read(BLANKS).strip()
 
 
 def _searched(

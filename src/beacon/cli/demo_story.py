@@ -36,8 +36,6 @@ from beacon.runner.stop import MaxRuntime
 from beacon.solver import solve
 
 if TYPE_CHECKING:
-    from rich.live import Live
-
     from beacon.runner.result import Result
     from beacon.runner.search import Search
 
@@ -229,7 +227,11 @@ class Curve:
 
     def __init__(self, quiet: bool = False) -> None:
         self.points: list[Point] = []
-        self._live = None if quiet or not sys.stdout.isatty() else _new_live()
+        self._live = None
+        if not quiet and sys.stdout.isatty():
+            from rich.live import Live  # noqa: PLC0415 - rich takes a moment to load
+
+            self._live = Live(transient=True, auto_refresh=False)
         self._drawn = -math.inf
 
     def __enter__(self) -> Self:
@@ -298,12 +300,6 @@ def _label(row: int) -> str:
         return "answer"
     power = (abs(row) - 1) / ROWS
     return f"{'-+'[row < 0]}{LEAST * 10**power:g}" if power == int(power) else ""
-
-
-def _new_live() -> Live:
-    from rich.live import Live  # noqa: PLC0415 - rich takes a moment to load
-
-    return Live(transient=True, auto_refresh=False)
 
 
 MODEL_FILE = "grid.uai"

@@ -5,15 +5,24 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from beacon.cli import choices as options
-from beacon.cli.options import Backend, Json, ModelFile, Quiet, Seed
+from beacon.cli import options
+from beacon.cli.options import GUIDE, LIMITS, Backend, Json, ModelFile, Quiet, Seed, flags
+from beacon.guided.guidance import GuideUse
 from beacon.runner.stop import StopSettings
 
 
 @options.query_options
 @options.search_options
-@options.guide_options
-@options.limit_options
+@flags(
+    *("asked", GuideUse, GUIDE, "--refresh K", "--candidates all|improving", "--restart-from random|guide"),
+    weight="--lambda L",
+    unset="as tuned, or {}",
+)
+@flags(
+    *("limits", StopSettings, LIMITS, "--steps N", "--target SCORE", "--gap NATS"),
+    seconds="--time S",
+    idle_steps="--no-improvement N",
+)
 @options.answer_options
 @options.output_options
 def solve(
@@ -43,12 +52,12 @@ def solve(
 
       beacon solve alarm.bif --table patients.csv --key patient --guide alarm.guide -o answers.csv
     """
-    from beacon.cli.answer import Output, Place, solve_and_show  # noqa: PLC0415  (numba is slow to import)
+    from beacon.cli import answer as answers  # noqa: PLC0415  (numba is slow to import)
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.solver import default_strategy, guide_and_use, solve_many  # noqa: PLC0415
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
 
-    options.check_guide_options(guide, search.start, asked)
+    answers.check_guide_options(guide, search.start, asked)
     if search.method is not None:
         make_strategy(search.method)  # a wrong name is found before the model is read
     model = read_model(model_file)
@@ -58,15 +67,17 @@ def solve(
     if search.penalty_weight is not None:
         strategy = strategy.weighted(search.penalty_weight)
     evidences, keys = queries.read(model)
-    place = Place()
+    place = answers.Place()
     if output.out is not None or keys:
         from beacon.cli.answers import place_of  # noqa: PLC0415 - most answers are only shown
 
         read = [model_file, *queries.evid, *queries.table, search.start, guide]
         place = place_of(output.out, len(evidences), keys, read)
-    shown, costs = answer.shown(model, len(evidences)), options.costs_of(model_file)
-    told = Output(place, json, output.trace, output.show_all, quiet, costs, shown, answer.asked(model))
+    shown, costs = answer.shown(model, len(evidences)), answers.costs_of(model_file)
+    told = answers.Output(
+        place, json, output.trace, output.show_all, quiet, costs, shown, answer.asked(model)
+    )
     how: dict[str, Any] = {"guide": loaded, "use": use, "strategy": strategy, "start": begin, "seed": seed}
     how |= {name: getattr(search, name) for name in ("propagate", "prove", "log_zero", "threads")}
-    with options.workers(backend, search.threads):
-        solve_and_show(partial(solve_many, **how), model, evidences, limits.stop, told)
+    with answers.workers(backend, search.threads):
+        answers.solve_and_show(partial(solve_many, **how), model, evidences, limits.stop, told)

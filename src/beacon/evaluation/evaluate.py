@@ -16,7 +16,7 @@ from beacon.errors import check_seed
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.method import Budget, GuidedMethod, Method, Network, Query, Run
 from beacon.evaluation.problem import Loaded, Problem, problems_of_suite
-from beacon.evaluation.records import make_record, record_store
+from beacon.evaluation.records import Record, make_record, record_store
 from beacon.evaluation.run_file import Facts, load_average, new_session, note_once, open_run, save_run
 from beacon.evaluation.settings import AnyGuide, AnyMethod, Catalog, EvaluateSettings
 from beacon.io.files import make_folder
@@ -222,7 +222,7 @@ class Session:
         self._facts["seconds"] = round(perf_counter() - self._began, 3)
         self._facts["load"].append(load_average())
         save_run(self._folder, self._run)
-        return Evaluation.of_rows(self._run, self._store.rows(), self._folder)
+        return Evaluation(self._run, [Record(**row) for row in self._store.rows()], self._folder)
 
     def _count(self, what: str) -> None:
         self._facts["runs"] += 1

@@ -151,8 +151,13 @@ class EngineMethod:
     def run(
         self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
     ) -> Iterator[tuple[Query, Run]]:
-        """One search a query, as many at once as there are threads."""
-        return _run_all(self.runner(network, seed, threads), queries, budget)
+        """One search a query from its start, which gives way to what the evidence implies."""
+        stops: list[Stop] = [MaxSteps(budget.max_steps)]
+        if budget.seconds:
+            stops.append(MaxRuntime(budget.max_seconds))
+        asked = [RunnerQuery(query.evidence, query.start, yields=True) for query in queries]
+        for k, outcome in self.runner(network, seed, threads).run(asked, stops, lambda _, outcome: outcome):
+            yield queries[k], _run_of(outcome)
 
     def runner(self, network: Network, seed: int = 0, threads: int | None = None) -> Runner:
         """What runs the searches."""
@@ -214,16 +219,6 @@ def strategy_settings(strategy: Strategy) -> dict[str, Any]:
     if "arms" in values:  # a mix: the settings of its parts, by name
         values["arms"] = [strategy_settings(arm) for arm in getattr(strategy, "arms", ())]
     return {"strategy": strategy.name, **values}
-
-
-def _run_all(runner: Runner, queries: Sequence[Query], budget: Budget) -> Iterator[tuple[Query, Run]]:
-    """Search all queries from their starts, which give way to what the evidence implies."""
-    stops: list[Stop] = [MaxSteps(budget.max_steps)]
-    if budget.seconds:
-        stops.append(MaxRuntime(budget.max_seconds))
-    asked = [RunnerQuery(query.evidence, query.start, yields=True) for query in queries]
-    for k, outcome in runner.run(asked, stops, lambda _, outcome: outcome):
-        yield queries[k], _run_of(outcome)
 
 
 def _run_of(outcome: Outcome) -> Run:

@@ -23,6 +23,10 @@ EXACT_SECONDS = 1.0  # for all of them
 EXACT_ORDER_WORK = 1e9  # nanoseconds, more or less, for the order of one part
 MAX_SAMPLED_ENTRIES = 200_000  # of a model that is sampled for this by Gibbs chains
 EVIDENCE_SHARE = 0.125  # of the variables of a random query
+WIDTH_BOUNDS = {
+    False: "upper bound on the treewidth, by min-fill",
+    True: "a rough upper bound on the treewidth: min-fill would take too long",
+}
 MAX_RUNS = 50  # searches of an easy model end at once
 
 
@@ -182,7 +186,7 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("tables", f"{facts['entries']:,} entries, {_size(facts['table_bytes'])}"),
         ("zeros", f"{facts['zero_fraction']:.1%} of the entries"),
         ("kind", "Bayesian network" if facts["bayesian_network"] else "Markov network"),
-        ("width bound", f"{facts['width_bound']:,} ({_width_in_words(facts['width_bound_is_rough'])})"),
+        ("width bound", f"{facts['width_bound']:,} ({WIDTH_BOUNDS[facts['width_bound_is_rough']]})"),
         ("fingerprint", facts["fingerprint"]),
     ]
     if facts["exactness"] is not None:
@@ -193,12 +197,6 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if facts["training"] is not None:
         rows += _training_in_words(facts["training"])
     return rows
-
-
-def _width_in_words(is_rough: bool) -> str:
-    if is_rough:
-        return "a rough upper bound on the treewidth: min-fill would take too long"
-    return "upper bound on the treewidth, by min-fill"
 
 
 def _exactness_in_words(exactness: dict[str, Any]) -> list[tuple[str, str]]:

@@ -94,15 +94,11 @@ def _network(path: object, place: str, entry: Any) -> SuiteNetwork:
             raise FormatError(path, place, f"no key is called {key!r}; {closest(key, known)}")
     if problem := misfit(entry, SHAPE):
         raise FormatError(path, place, problem)
-    if not is_plain_name(entry["name"]):
+    name = entry["name"]
+    if not name.isprintable() or set(name) & set("/\\") or name[:1] in {"", "."}:
         wanted = "expected a name that can be a file's: no slashes, and no dot at its beginning"
-        raise FormatError(path, place, f"{wanted}; found {entry['name']!r}")
+        raise FormatError(path, place, f"{wanted}; found {name!r}")
     return SuiteNetwork(**entry)
-
-
-def is_plain_name(name: str) -> bool:
-    """Can it be the name of a file in a folder, and of nothing outside of it?"""
-    return name.isprintable() and not set(name) & set("/\\") and name[:1] not in {"", "."}
 
 
 def network_name(file: str | os.PathLike[str]) -> str:

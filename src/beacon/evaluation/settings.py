@@ -81,14 +81,9 @@ GUIDED = ("beacon-greedy", "beacon-gls+", "beacon")
 DEFAULT_WEIGHT = 0.5
 
 
-def known_methods() -> list[str]:
-    """The names of all methods."""
-    return [*strategy_names(), *GUIDED, *SOLVERS]
-
-
 def check_names(names: Sequence[str]) -> None:
     """Refuse unknown names and repeats before any work."""
-    known = known_methods()
+    known = [*strategy_names(), *GUIDED, *SOLVERS]
     for name in names:
         if ":" in name:
             load_object(name)

@@ -107,12 +107,9 @@ def _read(path: Path, schema: pa.Schema, optional: Container[str], columns: Sequ
     if not table.schema.equals(wanted):
         raise FormatError(path, "", "the columns are not those of this version; use a new folder")
     for name in wanted.names:
-        if (name not in optional and table[name].null_count) or _has_empty_item(table[name]):
+        items = [part.flatten() for part in table[name].chunks if pa.types.is_list(part.type)]
+        if (name not in optional and table[name].null_count) or any(part.null_count for part in items):
             raise FormatError(
                 path, "", f"the results are damaged: a cell of {name!r} is empty; use a new folder"
             )
     return table
-
-
-def _has_empty_item(column: pa.ChunkedArray) -> bool:
-    return pa.types.is_list(column.type) and any(part.flatten().null_count for part in column.chunks)

@@ -62,7 +62,6 @@ class Report:
 def make_report(results: Evaluation, extra: Sequence[Section] = ()) -> Report:
     """Everything that the results have to say, then ``extra``; sections without content are left out."""
     makers = (
-        _verdict,
         _anytime,
         _overview,
         _wins,
@@ -73,16 +72,12 @@ def make_report(results: Evaluation, extra: Sequence[Section] = ()) -> Report:
         _speed,
         _training,
     )
-    sections = [*(make(results) for make in makers), *extra]
-    return Report(results, [section for section in sections if _has_content(section)])
-
-
-def _has_content(section: Section) -> bool:
-    return bool(section.points or section.tables or section.folded or section.plots)
-
-
-def _verdict(results: Evaluation) -> Section:
-    return Section("verdict", "In short", "", points=verdict(results))
+    sections = [
+        Section("verdict", "In short", "", points=verdict(results)),
+        *(make(results) for make in makers),
+        *extra,
+    ]
+    return Report(results, [one for one in sections if one.points or one.tables or one.folded or one.plots])
 
 
 def _overview(results: Evaluation) -> Section:

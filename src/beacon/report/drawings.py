@@ -106,7 +106,7 @@ def weight_plots(results: Evaluation) -> list[Plot]:
             variants = [m for m in results.methods if is_variant(results, m) and m.startswith(f"{family} λ=")]
             baseline = str(results.baselines[variants[0]])
             scores = {
-                _weight_label(method): _step_scores(results, network, method)
+                method.removeprefix(f"{family} "): _step_scores(results, network, method)
                 for method in [baseline, *variants]
                 if results.runs(network, method)
             }
@@ -125,10 +125,6 @@ def weight_plots(results: Evaluation) -> list[Plot]:
 def history_plot(name: str, history: Sequence[Mapping[str, Any]]) -> Plot:
     """The losses of one training."""
     return Plot(_key("training", name), f"Training of {name}.", partial(plot_history, history, title=name))
-
-
-def _weight_label(method: str) -> str:
-    return method[method.index("λ=") :] if "λ=" in method else method
 
 
 def _step_scores(results: Evaluation, network: str, method: str) -> Floats:

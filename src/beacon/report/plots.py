@@ -101,10 +101,12 @@ def plot_win_heatmap(
     ['80', '55', '30', '50']
     """
     with drawing_style():
+        from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - optional
+
         ax = ax if ax is not None else new_axes(max(4.0, 1.5 + 0.62 * len(columns)), 0.7 + 0.27 * len(rows))
         ax.pcolormesh(
             np.clip(percentages, 0, 100),
-            cmap=_win_colours(),
+            cmap=LinearSegmentedColormap.from_list("wins", [RED, "#fdd9cf", "#fbfbf5", "#d3eccb", GREEN]),
             vmin=0,
             vmax=100,
             edgecolors="white",
@@ -167,11 +169,7 @@ def plot_anytime(
         ax.set_yscale("symlog", linthresh=GAP_FLOOR, linscale=0.5)
         ax.set_ylim(bottom=-GAP_FLOOR / 5)  # what is at 0 must not hide behind the axis
         _plain_ticks(ax.xaxis, ax.yaxis)
-        ax.set_xlabel(xlabel)
-        ax.set_ylabel("gap to best known, %")
-        ax.set_title(title, loc="left")
-        _legend(ax)
-    return ax
+        return _labelled(ax, xlabel, "gap to best known, %", title)
 
 
 def plot_bands(
@@ -196,11 +194,7 @@ def plot_bands(
             ax.fill_between(points, low, high, step="post", alpha=0.15, linewidth=0, color=colour)
         ax.set_xscale("log")
         _plain_ticks(ax.xaxis)
-        ax.set_xlabel("seconds")
-        ax.set_ylabel("mean log score, bound")
-        ax.set_title(title, loc="left")
-        _legend(ax)
-    return ax
+        return _labelled(ax, "seconds", "mean log score, bound", title)
 
 
 def plot_weights(
@@ -220,7 +214,7 @@ def plot_weights(
     """
     with drawing_style():
         ax = ax if ax is not None else new_axes()
-        shades = _weight_colours(len(scores))
+        shades = _viridis(len(scores))
         offset = 0.012 * (max(budgets) - min(budgets) or 1)
         place = 0
         for name, values in scores.items():
@@ -239,11 +233,7 @@ def plot_weights(
                 elinewidth=0.8,
             )
             place += not is_baseline
-        ax.set_xlabel("steps")
-        ax.set_ylabel("mean log score")
-        ax.set_title(title, loc="left")
-        _legend(ax)
-    return ax
+        return _labelled(ax, "steps", "mean log score", title)
 
 
 def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: str = "") -> Any:
@@ -262,11 +252,7 @@ def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: st
             ax.plot(
                 range(1, len(values) + 1), values, label=name.replace("_", " "), marker="o", markersize=2.5
             )
-        ax.set_xlabel("epoch")
-        ax.set_ylabel("loss")
-        ax.set_title(title, loc="left")
-        _legend(ax)
-    return ax
+        return _labelled(ax, "epoch", "loss", title)
 
 
 def _plain_ticks(*axes: Any) -> None:
@@ -286,19 +272,16 @@ def plain_power(value: float) -> str:
     return f"{value:,.0f}" if value >= 1 else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _legend(ax: Any) -> None:
+def _labelled(ax: Any, xlabel: str, ylabel: str, title: str) -> Any:
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.set_title(title, loc="left")
     if ax.get_legend_handles_labels()[1]:
         ax.legend(labelcolor=INK)
+    return ax
 
 
-def _win_colours() -> Any:
-    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415
+def _viridis(count: int) -> list[Any]:
+    from matplotlib import colormaps  # noqa: PLC0415 - optional
 
-    return LinearSegmentedColormap.from_list("wins", [RED, "#fdd9cf", "#fbfbf5", "#d3eccb", GREEN])
-
-
-def _weight_colours(count: int) -> list[str]:
-    from matplotlib import colormaps  # noqa: PLC0415
-    from matplotlib.colors import to_hex  # noqa: PLC0415
-
-    return [to_hex(colormaps["viridis"](place)) for place in np.linspace(0.15, 0.85, max(1, count))]
+    return list(colormaps["viridis"](np.linspace(0.15, 0.85, max(1, count))))

@@ -15,7 +15,6 @@ from starlette.responses import Response, StreamingResponse
 from beacon import __version__
 from beacon.errors import UsageError, check_count, shown
 from beacon.io.settings import check_known, closest
-from beacon.runner.result import Result
 from beacon.serve.ask import Ask, Question
 from beacon.serve.models import ServedModel
 from beacon.serve.service import Service, Session
@@ -156,14 +155,10 @@ def _answered(
     """Answer in the thread of a worker, and count it."""
     solver = None if session is None else session.solver
     result = served.solve(question, deadline, session=solver, on_improvement=on_improvement)
-    _count(request, served, result)
-    return served.as_json(result, question)
-
-
-def _count(request: Request, served: ServedModel, result: Result) -> None:
     proof = result.proof or "none"
     service_of(request).metrics.count("beacon_answers_total", model=served.name, proof=proof)
     request.state.note["proof"] = proof
+    return served.as_json(result, question)
 
 
 BODY_SECONDS = 10.0  # that a client may take to send its request

@@ -44,6 +44,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+NO_MEMORY = "not enough memory for this query"
+BUG = "this is a bug in Beacon; the server's log has the details"
 GONE = 499  # as others log a client that did not wait for the answer
 logger = logging.getLogger(__name__)
 
@@ -144,7 +146,9 @@ class Gate:
         except Exception as error:
             logger.exception("a request failed")
             if response.status == GONE:
-                await _broken(error)(scope, receive, response)
+                is_full = isinstance(error, MemoryError)
+                broken = _refused(503, NO_MEMORY) if is_full else _refused(500, BUG)
+                await broken(scope, receive, response)
         finally:
             self._tell(scope, note, response.status, perf_counter() - began)
 
@@ -193,13 +197,6 @@ class _Watched:
             headers.update(HEADERS)
             headers["Cache-Control"] = "no-cache" if self._is_page else "no-store"
         await self._send(message)
-
-
-def _broken(error: Exception) -> Response:
-    """A bug, or no memory: the client hears that, the log has the rest."""
-    if isinstance(error, MemoryError):
-        return _refused(503, "not enough memory for this query")
-    return _refused(500, "this is a bug in Beacon; the server's log has the details")
 
 
 def _limited(receive: Receive, limit: int) -> Receive:

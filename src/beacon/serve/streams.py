@@ -66,7 +66,10 @@ class EventStream:
         try:
             while (told := await self._events.get()) is not None:
                 yield told
-            yield _ending(job)
+            try:
+                yield event("answer", job.finished.result())
+            except BeaconError as error:
+                yield event("error", {"error": str(error)})
         finally:
             self._service.end(job)
 
@@ -74,13 +77,6 @@ class EventStream:
 def event(kind: str, data: dict[str, Any]) -> bytes:
     """One server-sent event."""
     return f"event: {kind}\ndata: {json.dumps(data, allow_nan=False)}\n\n".encode()
-
-
-def _ending(job: Job) -> bytes:
-    try:
-        return event("answer", job.finished.result())
-    except BeaconError as error:
-        return event("error", {"error": str(error)})
 
 
 async def json_lines(
