@@ -254,11 +254,12 @@ class SearchOptions:
 
     def begin(self, model: GraphicalModel) -> GuidedStart | None:
         """Where to begin: a word, or the assignment of a solution file."""
-        from beacon.formats import read_solution  # noqa: PLC0415
         from beacon.runner.stop import KINDS  # noqa: PLC0415
 
         if self.start in {None, *KINDS, "guide"}:
             return cast("GuidedStart | None", self.start)
+        from beacon.formats import read_solution  # noqa: PLC0415
+
 
         return read_solution(str(self.start), model)
 
