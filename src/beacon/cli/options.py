@@ -260,7 +260,6 @@ class SearchOptions:
             return cast("GuidedStart | None", self.start)
         from beacon.formats import read_solution  # noqa: PLC0415
 
-
         return read_solution(str(self.start), model)
 
 

@@ -37,11 +37,8 @@ log = logging.getLogger("beacon.evaluation")
 
 def queries_of(network: Network, queries: QuerySet, seed: int) -> list[Query]:
     """The queries with the starts that belong to a seed."""
-    evidences = [queries.evidence(index) for index in range(len(queries))]
-    return [
-        Query(index, evidence, random_start(network.model, evidence, seed))
-        for index, evidence in enumerate(evidences)
-    ]
+    evidences = map(queries.evidence, range(len(queries)))
+    return [Query(k, given, random_start(network.model, given, seed)) for k, given in enumerate(evidences)]
 
 
 class Task(NamedTuple):
@@ -73,21 +70,19 @@ class Measuring:
 
     def __call__(self, tasks: Sequence[Task]) -> list[Run]:
         """A worker's part: one search at a time."""
-        places = {(task.method, task.seed, task.query.index): k for k, task in enumerate(tasks)}
-        runs: dict[int, Run] = {}
-        for task, run in self.here(tasks, 1):
-            runs[places[task.method, task.seed, task.query.index]] = run
+        runs = dict(self.here(tasks, 1))
         return [runs[k] for k in range(len(tasks))]
 
-    def here(self, tasks: Sequence[Task], threads: int) -> Iterator[tuple[Task, Run]]:
-        """The runs of tasks, whose queries each method gets together, as they come."""
-        for (method, seed), group in groupby(tasks, lambda task: (task.method, task.seed)):
-            queries = [task.query for task in group]
+    def here(self, tasks: Sequence[Task], threads: int) -> Iterator[tuple[int, Run]]:
+        """The number of each task and its run, as they come; each method gets its queries together."""
+        for (method, seed), group in groupby(range(len(tasks)), lambda k: (tasks[k].method, tasks[k].seed)):
+            places = {tasks[k].query.index: k for k in group}
+            queries = [tasks[k].query for k in places.values()]
             if method not in self.prepared:
                 self.methods[method].prepare(self.network)
                 self.prepared.add(method)
             for query, run in self.methods[method].run(self.network, queries, self.budget, seed, threads):
-                yield Task(method, seed, query), run
+                yield places[query.index], run
 
 
 def evaluate_network(
@@ -112,10 +107,8 @@ def evaluate_network(
         if (network.name, method.name, seed, query.index) not in done
     ]
     measuring = Measuring(network, methods, budget)
-    elsewhere = ((tasks[k], run) for k, run in spread(measuring, tasks))
-    runs = elsewhere if has_workers() else measuring.here(tasks, threads)
-    for task, run in runs:
-        method = methods[task.method]
+    for k, run in spread(measuring, tasks) if has_workers() else measuring.here(tasks, threads):
+        task, method = tasks[k], methods[tasks[k].method]
         if run.stop != "interrupted":
             store.add(make_record(network, method, task.seed, task.query, run, budget))
         on_run(f"{network.name}, {method.name}")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from beacon.errors import BeaconError, FormatError, UsageError
 from beacon.evaluation.method import Network
@@ -145,9 +143,10 @@ class Problem:
         if self.entry is not None and (surprise := self.entry.surprise(model)):
             log.warning("%s: %s; is this the network that the suite means?", self.model, surprise)
         queries = self._queries(model, settings, folder)
-        return Loaded(
-            Network(self.name, model, compile_model(model)), _first(queries, settings.limit), queries.digest
-        )
+        if not len(queries):
+            raise UsageError("the query set has no queries of that split; choose another with --split")
+        network = Network(self.name, model, compile_model(model))
+        return Loaded(network, queries.chosen(slice(settings.limit)), queries.digest)
 
     def facts(self, loaded: Loaded) -> dict[str, Any]:
         """What ``run.json`` says of the network."""
@@ -196,17 +195,6 @@ class Problem:
             make_folder(kept.parent)
             queries.save(kept)
         return queries
-
-
-def _first(queries: QuerySet, limit: int | None) -> QuerySet:
-    if not len(queries):
-        raise UsageError("the query set has no queries of that split; choose another with --split")
-    return replace(
-        queries,
-        samples=np.ascontiguousarray(queries.samples[:limit]),
-        observed=np.ascontiguousarray(queries.observed[:limit]),
-        split_of_queries=queries.split_of_queries[:limit].copy(),
-    )
 
 
 @dataclass(frozen=True)

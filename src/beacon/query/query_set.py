@@ -104,12 +104,15 @@ class QuerySet:
         """The queries of one split: train, validation or test."""
         if name not in SPLITS:
             raise UsageError(f"splits are {', '.join(SPLITS)}; found {name!r}")
-        chosen = self.split_of_queries == SPLITS.index(name)
+        return self.chosen(self.split_of_queries == SPLITS.index(name))
+
+    def chosen(self, rows: Any) -> QuerySet:
+        """Some of the queries, by a mask or a slice."""
         return replace(
             self,
-            samples=self.samples[chosen],
-            observed=self.observed[chosen],
-            split_of_queries=self.split_of_queries[chosen],
+            samples=self.samples[rows],
+            observed=self.observed[rows],
+            split_of_queries=self.split_of_queries[rows],
         )
 
     def _repr_html_(self) -> str:

@@ -22,6 +22,7 @@ from beacon.serve.streams import EventStream, Improvements, json_lines
 from beacon.serve.workers import Deadline
 
 QUERIES = "queries"
+EVENTS, LINES = "text/event-stream", "application/x-ndjson"
 
 
 def as_response(made: Any, status: int = 200) -> Response:
@@ -71,7 +72,7 @@ async def solve_stream(request: Request) -> Response:
     hears = Improvements(stream.tell)
     work = partial(_answered, request, served, question, deadline, on_improvement=hears)
     events = stream.of(service.submit(work, deadline))
-    return StreamingResponse(events, media_type="text/event-stream")
+    return StreamingResponse(events, media_type=EVENTS)
 
 
 async def solve_many(request: Request) -> Response:
@@ -79,7 +80,7 @@ async def solve_many(request: Request) -> Response:
     service, served, body = service_of(request), model_of(request), await body_of(request)
     works, ask = _works(request, service, served, body)
     seconds, total = ask.deadline_seconds(service.settings), Deadline(service.settings.max_seconds)
-    return StreamingResponse(json_lines(service, works, seconds, total), media_type="application/x-ndjson")
+    return StreamingResponse(json_lines(service, works, seconds, total), media_type=LINES)
 
 
 def _works(

@@ -56,6 +56,12 @@ class Endpoint(NamedTuple):
     method: str
     path: str
     handler: Callable[[Request], Awaitable[Response]]
+    asked: str = ""
+    """The schema of what it takes: in the body, or of GET in the address."""
+    answer: str = ""
+    """The schema of what it answers."""
+    media: str = "application/json"
+    status: int = 200
 
 
 async def openapi(request: Request) -> Response:
@@ -70,15 +76,15 @@ ENDPOINTS = (
     Endpoint("GET", "/api/models", api.models),
     Endpoint("GET", MODEL, api.model),
     Endpoint("GET", f"{MODEL}/around", api.around),
-    Endpoint("POST", f"{MODEL}/solve", api.solve),
-    Endpoint("POST", f"{MODEL}/solve-many", api.solve_many),
-    Endpoint("GET", f"{MODEL}/solve-stream", api.solve_stream),
-    Endpoint("POST", f"{MODEL}/solve-stream", api.solve_stream),
-    Endpoint("POST", f"{MODEL}/sessions", api.new_session),
+    Endpoint("POST", f"{MODEL}/solve", api.solve, "Ask", "Answer"),
+    Endpoint("POST", f"{MODEL}/solve-many", api.solve_many, "AskMany", "Answer", api.LINES),
+    Endpoint("GET", f"{MODEL}/solve-stream", api.solve_stream, "Ask", "Answer", api.EVENTS),
+    Endpoint("POST", f"{MODEL}/solve-stream", api.solve_stream, "Ask", "Answer", api.EVENTS),
+    Endpoint("POST", f"{MODEL}/sessions", api.new_session, "Evidence", status=201),
     Endpoint("GET", f"{MODEL}/sessions/{{id}}", api.session),
-    Endpoint("PATCH", f"{MODEL}/sessions/{{id}}", api.patch_session),
-    Endpoint("DELETE", f"{MODEL}/sessions/{{id}}", api.end_session),
-    Endpoint("GET", "/metrics", api.metrics),
+    Endpoint("PATCH", f"{MODEL}/sessions/{{id}}", api.patch_session, "Ask"),
+    Endpoint("DELETE", f"{MODEL}/sessions/{{id}}", api.end_session, status=204),
+    Endpoint("GET", "/metrics", api.metrics, media="text/plain"),
 )
 
 
