@@ -19,8 +19,8 @@ from typing import Any
 
 GARBAGE_THRESHOLD = 50_000  # loading packages makes many objects and no garbage: look for it less often
 SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
-AGAIN_SECONDS = 0.01  # until a signal that was lost is sent once more
-PATIENCE_SECONDS = 5.0  # that the end of the work may take before one more signal stops that, too
+AGAIN_SECONDS = 0.01  # until a lost signal is sent again
+PATIENCE_SECONDS = 5.0  # for ending the work; a signal that comes later than that stops the ending, too
 
 
 def main() -> None:

@@ -176,7 +176,7 @@ def rows_of(result: Result, variables: range | list[int] | tuple[int, ...]) -> l
 
 
 def _say_query(rows: list[tuple[str, str]], is_long: bool) -> None:
-    """A long answer is cut to what differs from its commonest value: most findings are "no"."""
+    """Of a long answer, print the variables without its most frequent value: most findings are "no"."""
     if is_long or len(rows) <= MOST_LINES:
         say_table(rows)
         return

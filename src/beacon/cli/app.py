@@ -53,7 +53,7 @@ def verb_command(name: str) -> Any:
 
 
 def verb_listed(name: str) -> TyperCommand:
-    """A stand-in with the verb's help, read from its file."""
+    """A stand-in for the list of verbs, with the help that its file has: importing it would take long."""
     tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     verb = next(node for node in tree.body if getattr(node, "name", "").rstrip("_") == name)
     return TyperCommand(name, help=inspect.cleandoc(ast.get_docstring(verb) or ""), rich_markup_mode="rich")  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ class BeaconGroup(TyperGroup):
     _is_listing = False
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """All verbs, in the order of a day's work."""
+        """All verbs, in the order in which they are used."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

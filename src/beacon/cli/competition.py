@@ -125,8 +125,8 @@ class Quality(NamedTuple):
 class AnswerFile:
     """Writes answers from a thread of its own, so that the search need not wait for the disk.
 
-    Each answer replaces the one before in one step; those that are overtaken while one is being written are
-    left out.
+    Each answer replaces the one before in one step. Of those that come while one is being written, only the
+    best is written next.
     """
 
     def __init__(self, path: Path, first: NDArray[np.int64], quality: Quality) -> None:
@@ -175,7 +175,7 @@ class AnswerFile:
         while (answer := self._next()) is not None:
             try:
                 write_solution(self._path, answer)
-            except Exception as error:  # the search is to hear of it
+            except Exception as error:  # it is raised in the thread of the search
                 self._error = error
                 return
             self._written = answer
@@ -195,7 +195,7 @@ def quality_of(model: GraphicalModel, assignment: NDArray[np.int64]) -> Quality:
 
 
 def simple_answer(model: GraphicalModel, evidence: Mapping[int, int]) -> NDArray[np.int64]:
-    """Every variable at the value that its own factors favour: there before any search could be."""
+    """Every variable at the value that its own factors favour: known at once, before any search."""
     factors, sizes = model.factors, model.domain_sizes
     starts, single = starts_of(sizes), np.flatnonzero(factors.arities == 1)
     variables = factors.variables[factors.scope_starts[single]]

@@ -70,7 +70,7 @@ def note_if_slow(text: str, seconds: float, quiet: bool = False) -> Iterator[Non
 
 
 class _Notes(logging.Handler):
-    """What the library logs, as notes; all but the note on compiling are warnings or say how it goes."""
+    """Prints what the library logs; the note on compiling (logger ``beacon``) is not called a warning."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one record."""
@@ -111,7 +111,7 @@ def line_width() -> int:
 
 
 def say_drawn(*tables: Table) -> None:
-    """Print drawn tables; one that cannot be as narrow as the terminal is wrapped by it, and not cut."""
+    """Print tables; where one cannot be as narrow as the terminal, its lines are wrapped and not cut."""
     from rich.console import Console  # noqa: PLC0415
 
     for table in tables:
@@ -121,7 +121,7 @@ def say_drawn(*tables: Table) -> None:
 
 
 def _keep_words_whole(table: Table) -> None:
-    """Left to itself, rich shortens numbers to make room for long words in other columns."""
+    """Without this, rich shortens numbers to make room for long words in other columns."""
     console = _wide_console()
     for column in table.columns:
         widths = [console.measure(cell).minimum for cell in (column.header, *column.cells)]

@@ -61,11 +61,11 @@ class Measuring:
 
     @property
     def kept(self) -> tuple[object, ...]:
-        """Runs refer to nothing here."""
+        """Nothing: runs are sent back whole."""
         return ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is ready here is not so elsewhere."""
+        """A copy in another process has prepared nothing yet."""
         return Measuring, (self.network, self.methods, self.budget)
 
     def __call__(self, tasks: Sequence[Task]) -> list[Run]:

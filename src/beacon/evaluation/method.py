@@ -31,7 +31,7 @@ class Budget:
     seconds: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Sort out repeats; refuse nothing to measure and budgets that make no sense."""
+        """Sort, without repeats; refuse to measure nothing, and budgets that make no sense."""
         object.__setattr__(self, "steps", tuple(sorted(set(self.steps))))
         object.__setattr__(self, "seconds", tuple(sorted(set(self.seconds))))
         if not self.steps and not self.seconds:
@@ -236,8 +236,10 @@ def _run_of(outcome: Outcome) -> Run:
 
 @dataclass(frozen=True)
 class PeerMethod:
-    """A solver under the largest time budget. What it found before it ended is not known: its answer counts
-    from the moment it returned, at the earliest at a smaller budget that it kept."""
+    """A solver under the largest time budget.
+
+    What it finds before it ends is not known: its answer counts from the moment it returns.
+    """
 
     name: str
     peer: Peer

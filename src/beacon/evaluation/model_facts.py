@@ -81,7 +81,7 @@ class _ExactCost(NamedTuple):
     free: int
     """Variables that are left to eliminate."""
     width: float
-    """Infinite, as the entries: nobody has the time to find an order."""
+    """Infinite, as the entries are, where it would take too long to find an order."""
     entries: float
     seconds: float
 
@@ -104,7 +104,7 @@ def _random_evidences(model: GraphicalModel) -> Iterator[dict[int, int]]:
 
 
 def _exact_costs(model: GraphicalModel, evidences: Iterable[dict[int, int]]) -> list[_ExactCost]:
-    """Those of the queries that there was time for, and that are possible as far as reducing them tells."""
+    """Costs of the queries that there is time for, without those that reduction shows to be impossible."""
     from beacon.exact.plan import plan  # noqa: PLC0415
     from beacon.model.flat import as_fixed, compile_model  # noqa: PLC0415
     from beacon.reduce.query import reduce_query  # noqa: PLC0415
@@ -135,7 +135,7 @@ def _exact_costs(model: GraphicalModel, evidences: Iterable[dict[int, int]]) -> 
 
 
 def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
-    """What takes a search to tell: the cost of steps, and whether training on this many queries would pay."""
+    """What only a search can tell: the cost of steps, and whether training on this many queries would pay."""
     from beacon.learn.prospect import prospect_of  # noqa: PLC0415  (numba is slow to import)
     from beacon.model.flat import compile_model  # noqa: PLC0415
     from beacon.runner.warm_up import warm_up  # noqa: PLC0415
@@ -152,7 +152,7 @@ def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
 
 
 def _whole(number: float) -> int | None:
-    """A count that may be more than numbers can say; JSON has no infinity."""
+    """A count; None for infinity, which JSON does not have."""
     return int(number) if number < math.inf else None
 
 

@@ -134,7 +134,7 @@ def new_session(command: str, threads: int) -> Facts:
 
 
 def load_average() -> float | None:
-    """Programs that wanted a core over the last minute; with more than cores, times are not to be trusted."""
+    """Programs that wanted a core in the last minute; with more of them than cores, times are unreliable."""
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 

@@ -1,6 +1,6 @@
 """Files: read whole with clear errors, compressed or not, written whole or not at all; JSON and TOML.
 
-One budget of memory is for whatever is read: what a file would become is estimated before it is taken.
+Reading a file has a budget of memory: what its content will take is estimated before it is read.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     compression = _COMPRESSIONS.get(Path(path).suffix.lower())
     try:
         data = text.encode()
-    except ValueError as error:  # half of a character
+    except ValueError as error:  # a lone half of a surrogate pair
         raise BeaconError(f"cannot write {os.fspath(path)!r}: {error}") from None
     write_bytes(path, compression.compress(data) if compression else data)
 
@@ -326,7 +326,7 @@ class Budget:
         self._is_in_word = False
 
     def problem(self, num_bytes: float) -> str | None:
-        """What is wrong with taking this much more, if anything."""
+        """Take this many bytes more; what is wrong with that, if anything."""
         self.taken += int(min(num_bytes, 2**62))
         if self.taken <= self.most:
             return None
@@ -337,7 +337,7 @@ class Budget:
         )
 
     def problem_with_text(self, part: bytes) -> str | None:
-        """The same for one more part of a text, by its length, its words and its marks."""
+        """The same for one more part of a text, by what its length, words and marks will need."""
         kinds = part.translate(_KINDS)
         words = kinds.replace(b",", b" ").count(b" w") + (kinds[:1] == b"w" and not self._is_in_word)
         self._is_in_word = kinds[-1:] == b"w"

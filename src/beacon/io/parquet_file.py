@@ -103,11 +103,11 @@ def opened(path: str, wanted: str) -> Iterator[pq.ParquetFile]:
 
 
 class _DataWantedError(Exception):
-    """Data would be read."""
+    """Data would be read, though that is forbidden."""
 
 
 class _Source(FileIO):
-    """A file that can be told to give nothing more."""
+    """A file from which reading can be forbidden."""
 
     is_shut = False
 
@@ -121,8 +121,8 @@ class _Source(FileIO):
 def _check_descriptions(file: pq.ParquetFile, source: _Source) -> None:
     """Raise an error if a column is described wrongly.
 
-    Asked for a wrong description, pyarrow ends the process. A read that comes no further than to the
-    descriptions raises an error.
+    pyarrow ends the process when it is asked for a wrong description, but raises an error when it meets one
+    while reading; so reading is begun here, and stopped before any data.
     """
     source.is_shut = True
     for group in range(file.metadata.num_row_groups):
@@ -142,8 +142,8 @@ def read_columns(
     """Some columns of a table, if they fit into the budget of memory.
 
     What they take is told by the file's own list of its contents, before any of them is read: each value
-    ``value_bytes``, and ``num_bytes`` on top. A few bytes may stand for a long text in every row: only the
-    different ones are read before all of them are taken.
+    ``value_bytes``, and ``num_bytes`` on top. A few bytes of a file may stand for a long text in every row,
+    so the different texts are read first, and what all rows would take is checked before they are made.
     """
     budget = Budget(num_bytes)
     groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]

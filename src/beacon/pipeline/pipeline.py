@@ -90,7 +90,7 @@ class Pipeline:
             raise UsageError(self._refusal(record, STAGES[changed]))
         if changed is not None:
             self._clear(changed, facts)
-        self._clear(self._num_done(facts) + 1, facts)  # what was made of an output that is gone
+        self._clear(self._num_done(facts) + 1, facts)  # what was made from an output that is gone
         record |= {"own_queries": None, **self._identity}
         record["configuration"] = self._configuration
         session = new_session(self.job.command, 1)
@@ -186,7 +186,7 @@ class Pipeline:
         """Remove what a stage and all later ones have made."""
         for stage in STAGES[first:]:
             if facts[RECORD]["stages"].pop(stage.name, None) is None:
-                continue  # never begun: what is there is not its own
+                continue  # never begun: such files are not this stage's
             for name in stage.files:
                 _remove(self.job.folder / name)
             if stage.name == "evaluate":

@@ -151,7 +151,7 @@ def _change(
 def _follow(
     flat: FlatModel, scores: NDArray[np.float64], variable: int, base: int, stride: int, shift: int
 ) -> None:
-    """A factor that had the entries ``base``, ``base + stride``, … for a variable has them shifted now."""
+    """Update the scores of a variable: a factor's entries ``base``, ``base + stride``, … are shifted."""
     first = flat.move_starts[variable]
     for value in range(flat.domain_sizes[variable]):
         entry = base + value * stride

@@ -134,7 +134,7 @@ class Gate:
     def __init__(
         self, app: ASGIApp, service: Service, token: str | None, routes: Mapping[object, str]
     ) -> None:
-        """``routes`` has the path of each handler, for metrics and the log: requests must not make labels."""
+        """``routes``: the path of each handler, for metrics and logs, so that no client can make labels."""
         self._app, self._service, self._token, self._routes = app, service, token, routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -206,7 +206,7 @@ class _Watched:
 
 
 def _limited(receive: Receive, limit: int) -> Receive:
-    """The same messages, until they are too many bytes."""
+    """The same messages; refused once they have too many bytes."""
     received = 0
 
     async def counted() -> Message:

@@ -68,7 +68,7 @@ class Service:
             self.end(job)
 
     def end(self, job: Job) -> None:
-        """Nobody waits for this any more; if it is not finished, it need not be."""
+        """Stop work that nobody waits for any more, unless it is finished."""
         if not job.finished.done():
             self.metrics.count("beacon_cancelled_total")
             self.workers.withdraw(job)

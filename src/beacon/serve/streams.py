@@ -84,7 +84,7 @@ async def json_lines(
 ) -> AsyncIterator[bytes]:
     """One line for each query as it is ready, as many at once as there are workers.
 
-    Each may take ``seconds``, all together until ``total``; a query that comes to nothing has a line, too.
+    Each may take ``seconds``, all together until ``total``; a query that fails has a line that says why.
     """
     waiting, running = enumerate(works), set[asyncio.Task[bytes]]()
     try:

@@ -64,7 +64,7 @@ class Job:
         return (perf_counter() if math.isnan(self.begun) else self.begun) - self.queued
 
     def begin(self) -> bool:
-        """Is there still somebody who wants this?"""
+        """Count one more try; False if nobody waits for the job any more."""
         self.tries += 1
         if self.tries > 1:
             return not self.future.done()
@@ -165,7 +165,9 @@ class Workers:
         with self._changed:
             self._changed.wait_for(lambda: self._jobs or self._is_closed)
             if self._jobs:
-                hands.append(self._jobs[0])  # in hand before it leaves the queue: at no moment in neither
+                hands.append(
+                    self._jobs[0]
+                )  # in hand before it leaves the queue, so that it is always in one of the two
                 self._jobs.popleft()
             return bool(hands)
 
