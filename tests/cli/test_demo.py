@@ -69,7 +69,7 @@ def test_a_folder_with_other_things_is_refused_and_left_alone(tmp_path: Path) ->
 
 def test_the_patient_is_possible_and_the_explanation_covers_all_that_was_seen() -> None:
     model = clinic()
-    patient = simulate_patient(model, demo_story.SEED, demo_story.NUM_PRESENT, demo_story.NUM_ABSENT)
+    patient = simulate_patient(model)
     assert len(diseases_of(model)) + len(findings_of(model)) < model.num_variables
     assert patient.evidence.keys() <= set(findings_of(model))
     result = solve(model, patient.evidence, stop=MaxSteps(100_000))

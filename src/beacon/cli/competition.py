@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 from time import perf_counter
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,9 +143,7 @@ class AnswerFile:
         self._writer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         """Wait until the best answer is on disk."""
         with self._changed:
             self._closed = True

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -157,9 +156,7 @@ class ProgressBar:
             bars.append(self._print)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar:
             bars.remove(self._print)
             self._bar.stop()
@@ -211,8 +208,8 @@ class KeepingBar(ProgressBar):
         self._done = done
         self.reach(done)
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        super().__exit__(kind, error, trace)
+    def __exit__(self, kind: object = None, *_: object) -> None:
+        super().__exit__()
         if kind is KeyboardInterrupt and self._done > 0:
             note(
                 f"{self._done:,} of {self._all:,} queries are done and kept in {self._target}.parts; "

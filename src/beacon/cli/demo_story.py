@@ -9,7 +9,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -43,6 +42,15 @@ NO, YES = 0, 1
 SEED = 7
 NUM_PRESENT, NUM_ABSENT = 6, 8
 HARD_STOP = MaxRuntime(8.0)
+MODEL_FILE = "grid.uai"
+SIZE = 50
+COUNT = 200
+TEACHER_STEPS = 100_000
+SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1)
+WIDTH, DECADES, ROWS = 64, 4, 2  # columns; powers of ten on either side of the answer, and their rows
+LEAST = 0.1  # nats at which the scale begins
+FRAME_SECONDS = 0.1
+SCORE, BOUND, BAND, SPACE = "●", "▔", "░", " "
 INTRODUCTION = """\
 1. DIAGNOSIS. A clinic knows how {diseases} diseases cause {findings} findings: a Bayesian network of
 {variables} variables. A patient comes in: {present} findings are seen, {absent} are ruled out.
@@ -95,13 +103,12 @@ class Patient:
         return [self.model.names[i] for i, v in self.evidence.items() if v == value]
 
 
-def simulate_patient(model: GraphicalModel, seed: int, num_present: int, num_absent: int) -> Patient:
+def simulate_patient(model: GraphicalModel) -> Patient:
     """Draw a person from the model, and look at a few findings of either kind."""
-    (truth,) = sample_assignments(model, 1, seed)
-    rng = np.random.default_rng(seed)
-    shuffled = rng.permutation(findings_of(model)).tolist()
-    present = [i for i in shuffled if truth[i] == YES][:num_present]
-    absent = [i for i in shuffled if truth[i] == NO][:num_absent]
+    (truth,) = sample_assignments(model, 1, SEED)
+    shuffled = np.random.default_rng(SEED).permutation(findings_of(model)).tolist()
+    present = [i for i in shuffled if truth[i] == YES][:NUM_PRESENT]
+    absent = [i for i in shuffled if truth[i] == NO][:NUM_ABSENT]
     return Patient(model, truth, dict.fromkeys(present, YES) | dict.fromkeys(absent, NO))
 
 
@@ -127,11 +134,17 @@ def _cause(result: Result, finding: str) -> str:
 
 def tell_story(model: GraphicalModel, quiet: bool = False) -> None:
     """Simulate a patient, find the explanation of what a doctor sees, and show how sure it is."""
-    patient = simulate_patient(model, SEED, NUM_PRESENT, NUM_ABSENT)
-    say(_introduction(patient))
+    patient = simulate_patient(model)
+    present, absent = patient.seen(YES), patient.seen(NO)
+    counts = {"diseases": len(diseases_of(model)), "findings": len(findings_of(model))}
+    say(
+        INTRODUCTION.format(variables=model.num_variables, present=len(present), absent=len(absent), **counts)
+    )
     with ProgressBar("solving", None, quiet):
         result = solve(model, patient.evidence, margins=True)
-    say_drawn(_findings_table(patient), _diseases_table(result, patient))
+    findings = _table("What the doctor knows", "seen", "ruled out")
+    findings.add_row(_listed(present), _listed(absent))
+    say_drawn(findings, _diseases_table(result, patient))
     say(_conclusion(result, patient))
 
 
@@ -146,22 +159,6 @@ def show_search(model: GraphicalModel, quiet: bool = False) -> None:
         f"Log score {result.log_score:.4f}, {result.certainty}, after {result.steps:,} steps in "
         f"{result.seconds:.1f} s."
     )
-
-
-def _introduction(patient: Patient) -> str:
-    return INTRODUCTION.format(
-        diseases=len(diseases_of(patient.model)),
-        findings=len(findings_of(patient.model)),
-        variables=patient.model.num_variables,
-        present=len(patient.seen(YES)),
-        absent=len(patient.seen(NO)),
-    )
-
-
-def _findings_table(patient: Patient) -> Table:
-    table = _table("What the doctor knows", "seen", "ruled out")
-    table.add_row(_listed(patient.seen(YES)), _listed(patient.seen(NO)))
-    return table
 
 
 def _diseases_table(result: Result, patient: Patient) -> Table:
@@ -208,12 +205,6 @@ def _readable(name: str) -> str:
     return name.replace("_", " ")
 
 
-WIDTH, DECADES, ROWS = 64, 4, 2  # columns; powers of ten on either side of the answer, and their rows
-LEAST = 0.1  # nats at which the scale begins
-FRAME_SECONDS = 0.1
-SCORE, BOUND, BAND, SPACE = "●", "▔", "░", " "
-
-
 class Point(NamedTuple):
     """What is known at one time."""
 
@@ -239,12 +230,10 @@ class Curve:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if self._live:
             self._live.stop()
-        if error is None:
+        if kind is None:
             say(drawn(self.points))
 
     def hear(self, search: Search) -> None:
@@ -300,13 +289,6 @@ def _label(row: int) -> str:
         return "answer"
     power = (abs(row) - 1) / ROWS
     return f"{'-+'[row < 0]}{LEAST * 10**power:g}" if power == int(power) else ""
-
-
-MODEL_FILE = "grid.uai"
-SIZE = 50
-COUNT = 200
-TEACHER_STEPS = 100_000
-SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1)
 
 
 def hard_model() -> GraphicalModel:

@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Container, Sequence
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -47,9 +46,7 @@ class RowStore:
     def __enter__(self) -> RowStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.flush()  # also when the work was interrupted: nothing done is lost
 
     def keys(self) -> set[Key]:

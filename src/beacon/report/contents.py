@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from beacon.evaluation.evaluation import KINDS, Evaluation, Kind
 from beacon.evaluation.metrics import win_percentage
-from beacon.guide.checkpoint import read_facts
 from beacon.model.ties import is_tie
 from beacon.report import comparisons, drawings
 from beacon.report.comparisons import (
@@ -25,6 +24,10 @@ from beacon.report.comparisons import (
 from beacon.report.drawings import Plot
 from beacon.report.tables import Table, duration, main_methods, plural
 from beacon.strategies.strategy import STRATEGIES
+
+LEVEL = 45.0, 55.0  # win percentages that count as neither ahead nor behind
+CLOSE = 1.0  # percent below the optimum, at most
+TUNED = "beacon"
 
 
 @dataclass(frozen=True)
@@ -167,29 +170,10 @@ def _speed(results: Evaluation) -> Section:
 
 
 def _training(results: Evaluation) -> Section:
-    histories = _histories(results)
+    guides = {name: facts.get("guide") or {} for name, facts in results.run["networks"].items()}
+    histories = {name: guide["history"] for name, guide in guides.items() if guide.get("history")}
     plots = [drawings.history_plot(name, history) for name, history in histories.items()]
     return Section("training", "Training", "Loss of every epoch of the guide's training.", plots=plots)
-
-
-def _histories(results: Evaluation) -> dict[str, list[dict[str, Any]]]:
-    """Training histories: of the guide in the folder, and of those noted with the methods."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    if (folder := results.folder) is not None:
-        for path in sorted([*folder.glob("guide/guide.json"), *folder.glob("guides/*/guide.json")]):
-            history = read_facts(path.parent)["history"]
-            if history:
-                found[path.parent.name] = history
-    for name, facts in results.run["networks"].items():
-        history = (facts.get("guide") or {}).get("history")
-        if history and history not in found.values():  # the guide in the folder may be the network's
-            found[name] = history
-    return found
-
-
-LEVEL = 45.0, 55.0  # win percentages that count as neither ahead nor behind
-CLOSE = 1.0  # percent below the optimum, at most
-TUNED = "beacon"
 
 
 class Budget(NamedTuple):
