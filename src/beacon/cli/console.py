@@ -104,24 +104,20 @@ def say_table(rows: list[tuple[str, str]]) -> None:
 
 def line_width() -> int:
     """Columns that a line of stdout may have: those of the terminal, or as many as it takes."""
-    from rich.console import Console  # noqa: PLC0415
-
-    return Console().width if sys.stdout.isatty() else NO_MARGIN
+    return _console().width if sys.stdout.isatty() else NO_MARGIN
 
 
 def say_drawn(*tables: Table) -> None:
     """Print tables; where one cannot be as narrow as the terminal, its lines are wrapped and not cut."""
-    from rich.console import Console  # noqa: PLC0415
-
     for table in tables:
         _keep_words_whole(table)
         width = max(line_width(), least_width(table))
-        Console(highlight=False, width=width).print(table, crop=False)
+        _console(highlight=False, width=width).print(table, crop=False)
 
 
 def _keep_words_whole(table: Table) -> None:
     """Without this, rich shortens numbers to make room for long words in other columns."""
-    console = _wide_console()
+    console = _console(width=NO_MARGIN)
     for column in table.columns:
         widths = [console.measure(cell).minimum for cell in (column.header, *column.cells)]
         column.min_width = max(column.min_width or 0, *widths)
@@ -129,13 +125,13 @@ def _keep_words_whole(table: Table) -> None:
 
 def least_width(table: Table) -> int:
     """Columns that a table takes when all its words are wrapped."""
-    return _wide_console().measure(table).minimum
+    return _console(width=NO_MARGIN).measure(table).minimum
 
 
-def _wide_console() -> Console:
+def _console(**settings: Any) -> Console:
     from rich.console import Console  # noqa: PLC0415 - rich takes a moment to load
 
-    return Console(width=NO_MARGIN)
+    return Console(**settings)
 
 
 class ProgressBar:
@@ -218,7 +214,6 @@ class KeepingBar(ProgressBar):
 
 
 def _new_bar(is_counted: bool) -> Progress:
-    from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         MofNCompleteColumn,
@@ -231,7 +226,7 @@ def _new_bar(is_counted: bool) -> Progress:
     )
 
     text = TextColumn("{task.description}", markup=False)
-    console = Console(stderr=True)
+    console = _console(stderr=True)
     spinner = SpinnerColumn("line" if console.options.ascii_only else "dots")
     columns: list[ProgressColumn] = [spinner, text, TimeElapsedColumn()]
     if is_counted:

@@ -26,6 +26,8 @@ from beacon.learn.tune import tune as tune_guide
 from beacon.model.graphical_model import GraphicalModel
 from beacon.pipeline.settings import RunSettings, first_difference
 from beacon.query.query_set import SPLITS, QuerySet, sample_queries
+from beacon.report.contents import make_report
+from beacon.report.html import write_report
 
 OnStage = Callable[[str, float | None, str], None]
 """Called after each stage with its name, the seconds it took (None: it was done before) and a summary."""
@@ -334,9 +336,6 @@ def request_of(job: Job) -> Request:
 
 def report(job: Job) -> str:
     """One page with all that was found."""
-    from beacon.report.contents import make_report  # noqa: PLC0415
-    from beacon.report.html import write_report  # noqa: PLC0415
-
     job.on_progress("drawing", 0, 0)
     made = make_report(Evaluation.load(job.folder))
     write_report(made, job.folder / REPORT, f"Beacon on {job.name}")

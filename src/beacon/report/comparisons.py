@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.table import Table as RichTable
 
 from beacon.evaluation.evaluation import KINDS, Evaluation, Kind
 from beacon.evaluation.metrics import (
@@ -37,9 +37,6 @@ from beacon.report.tables import (
     short_name,
     written,
 )
-
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
 
 BASELINES = ("greedy", "gls+")
 TARGET_PERCENT = 1.0

@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rich import box
+from rich.table import Table as RichTable
+from rich.text import Text
+
 from beacon.evaluation.evaluation import Evaluation, Kind
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
     from beacon.learn.tune import Tuning
 
 NOTHING = "–"  # what a cell without a value shows
@@ -144,9 +146,6 @@ def as_latex(table: Table) -> str:
 
 def as_rich(table: Table) -> RichTable:
     """A table for the terminal."""
-    from rich.table import Table as RichTable  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
     drawn = RichTable(
         title=table.title, title_justify="left", caption=table.note or None, caption_justify="left"
     )
@@ -159,9 +158,6 @@ def as_rich(table: Table) -> RichTable:
 
 def tuning_table(tuning: Tuning, names: Sequence[str], slim: bool = False) -> RichTable:
     """A row for each way to search, under the name given; ``slim``: without lines between the columns."""
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table as RichTable  # noqa: PLC0415
-
     marks = [f"{mark:g} s" for mark in tuning.settings.seconds] or [f"{k:,}" for k in tuning.settings.steps]
     head = ["way" if slim else "way to search", "queries", "rank", *marks]
     rows = [
