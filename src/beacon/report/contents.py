@@ -96,7 +96,7 @@ def _overview(results: Evaluation) -> Section:
 
 
 def _wins(results: Evaluation) -> Section:
-    plots, tables = [], []
+    plots, tables = list[Plot](), list[Table]()
     strongest = comparisons.baselines(results)[-1:]
     for baseline in comparisons.baselines(results):
         for kind in KINDS:
@@ -133,7 +133,7 @@ def _weights(results: Evaluation) -> Section:
         "Guided methods with different weights of the guide (λ) beside their baseline: mean score over "
         "queries, with its standard deviation."
     )
-    return Section("weights", "Weight of the guide", text, plots=drawings.weight_plots(results))
+    return Section("weights", "Weight of the guide", text, plots=[*drawings.weight_plots(results)])
 
 
 def _anytime(results: Evaluation) -> Section:
@@ -143,7 +143,7 @@ def _anytime(results: Evaluation) -> Section:
         "begins late begins with a dot, when half of the queries have an answer. Where a method knows upper "
         "bounds, one more plot has its mean score, and as a band how much higher optima can be on average."
     )
-    return Section("anytime", "Anytime curves", text, plots=drawings.anytime_plots(results))
+    return Section("anytime", "Anytime curves", text, plots=[*drawings.anytime_plots(results)])
 
 
 def _wall_clock(results: Evaluation) -> Section:

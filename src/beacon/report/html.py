@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
@@ -18,7 +20,7 @@ from beacon.evaluation.metrics import gaps
 from beacon.evaluation.records import Record
 from beacon.io.files import check_writable, write_bytes
 from beacon.report.contents import Report, Section
-from beacon.report.figure import as_svg
+from beacon.report.plots import INK, drawing_style
 from beacon.report.tables import (
     Cell,
     Table,
@@ -91,6 +93,36 @@ def _section(section: Section) -> str:
         f'<section id="{section.key}"><h2>{escape(section.title)}</h2>'
         f"{text}{listed}{gallery}{tables}</section>"
     )
+
+
+def as_svg(ax: Any, name: str, *, for_page: bool) -> str:
+    """The figure of some axes as an SVG element; ``for_page``: text and lines in the page's colour."""
+    buffer = io.StringIO()
+    with drawing_style({"svg.hashsalt": name}):  # no two figures of a page share an id
+        ax.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return _for_page(text, name) if for_page else text
+
+
+def _for_page(text: str, name: str) -> str:
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(
+        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img" class="plot">', text, count=1
+    )
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    prefix = re.sub(r"\W+", "-", name)
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
+    text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{prefix}-", text).replace("xlink:href", "href")
+    text = re.sub(r"<[^>]+>", _shortened, text)
+    text = re.sub(r"font: ([\w ]*?)([\d.]+px) [^;\"]*", r"font: \1\2 var(--font)", text)
+    return text.replace(INK, "currentColor").replace("\n", "")
+
+
+def _shortened(tag: re.Match[str]) -> str:
+    """A tag with coordinates to a tenth of a point; text between tags stays as it is."""
+    return re.sub(r"(-?\d+\.\d)\d+", r"\1", tag[0])
 
 
 def _table(table: Table, row_keys: list[str] | None = None, network: str = "") -> str:

@@ -10,17 +10,72 @@ from typing import Any
 
 import numpy as np
 
-from beacon.errors import UsageError
+from beacon.errors import MissingDependencyError, UsageError
 from beacon.evaluation.metrics import Floats, mean_of
 from beacon.model.graph_view import to_networkx
 from beacon.model.graphical_model import GraphicalModel
-from beacon.report.figure import INK, drawing_style, new_axes, shown_axes
 from beacon.runner.search import Trace
 
+INK = "#0b0c0d"  # replaced by the page's own text colour
+STYLE = {
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
+    "axes.grid": True,
+    "grid.color": INK,
+    "grid.alpha": 0.12,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.8,
+    "legend.frameon": False,
+    "legend.fontsize": 8.0,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+}
 MOST_DRAWN = 200  # variables of a model; more cannot be told apart
 GAP_FLOOR = 0.01  # percent; below it a logarithmic axis becomes linear, down to 0
 GREEN, RED = "#1a9850", "#d73027"
 DASHES = ("-", "--", "-.", ":")
+
+
+def new_axes(width: float = 4.0, height: float = 2.8) -> Any:
+    """Axes of a figure of their own, that no window and no global state knows of."""
+    with drawing_style():
+        from matplotlib.figure import Figure  # noqa: PLC0415 - optional
+
+        return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def shown_axes() -> Any:
+    """Axes of a figure that notebooks and windows show."""
+    _matplotlib()
+    import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
+
+    return plt.subplots()[1]
+
+
+def drawing_style(more: Mapping[str, Any] | None = None) -> Any:
+    """A context in which plots have the style of reports, and more settings of matplotlib."""
+    return _matplotlib().rc_context(STYLE | dict(more or {}))
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib  # noqa: PLC0415 - optional
+    except ImportError:
+        raise MissingDependencyError("matplotlib", "drawing", "plots") from None
+    return matplotlib
 
 
 def plot_trace(trace: Trace, ax: Any = None, label: str | None = None) -> Any:
