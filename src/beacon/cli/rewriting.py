@@ -18,17 +18,14 @@ DEFAULT_PRECISION = 6
 SAFE_LOG = 700.0  # exp(-708) and exp(709) are the last ordinary doubles; there is room for rounding
 
 
-def check_scale(scale: float | None) -> float | None:
-    """Refuse what is no scale."""
-    if scale is not None and not 0 < scale < math.inf:
-        raise UsageError(f"--scale must be a positive number; found {scale:g}")
-    return scale
-
-
 def scaled_model(model: GraphicalModel, scale: float | None) -> GraphicalModel:
     """The model with every log-potential multiplied."""
+    if scale is None:
+        return model
+    if not 0 < scale < math.inf:
+        raise UsageError(f"--scale must be a positive number; found {scale:g}")
     try:
-        return model if scale is None else model.scaled(scale)
+        return model.scaled(scale)
     except ModelError as error:
         raise UsageError(f"--scale: {error}") from None
 

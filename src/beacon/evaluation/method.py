@@ -41,16 +41,6 @@ class Budget:
         if self.seconds and not 0 < self.seconds[0] <= self.seconds[-1] < np.inf:
             raise UsageError(f"budgets in seconds must be positive numbers; found {self.seconds}")
 
-    @property
-    def max_steps(self) -> int:
-        """The largest number of steps; 0 if only time counts."""
-        return self.steps[-1] if self.steps else 0
-
-    @property
-    def max_seconds(self) -> float:
-        """The largest time; 0 if only steps count."""
-        return self.seconds[-1] if self.seconds else 0.0
-
 
 @dataclass(frozen=True, eq=False)
 class Query:
@@ -152,9 +142,9 @@ class EngineMethod:
         self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
     ) -> Iterator[tuple[Query, Run]]:
         """One search a query from its start, which gives way to what the evidence implies."""
-        stops: list[Stop] = [MaxSteps(budget.max_steps)]
+        stops: list[Stop] = [MaxSteps(max(budget.steps, default=0))]
         if budget.seconds:
-            stops.append(MaxRuntime(budget.max_seconds))
+            stops.append(MaxRuntime(budget.seconds[-1]))
         asked = [RunnerQuery(query.evidence, query.start, yields=True) for query in queries]
         for k, outcome in self.runner(network, seed, threads).run(asked, stops, lambda _, outcome: outcome):
             yield queries[k], _run_of(outcome)
@@ -258,9 +248,9 @@ class PeerMethod:
         """One query after another, so that none shares the machine with another."""
         if not budget.seconds:
             raise UsageError(f"{self.name} needs a time limit; add a budget in seconds (--time S, --seconds)")
+        limit = budget.seconds[-1]
         for query in queries:
-            answer = self.peer.solve(network.model, query.evidence, budget.max_seconds)
-            yield query, _run_of_answer(network, answer, budget.max_seconds)
+            yield query, _run_of_answer(network, self.peer.solve(network.model, query.evidence, limit), limit)
 
 
 def _run_of_answer(network: Network, answer: PeerAnswer, limit: float) -> Run:
