@@ -23,7 +23,6 @@ from beacon.runner.stop import Stop
 
 if TYPE_CHECKING:
     from beacon.formats.costs import CostKind
-    from beacon.runner.show import Show
 
 COSTS = (".wcsp", ".cfn")
 OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
@@ -53,20 +52,12 @@ class Output(NamedTuple):
     quiet: bool
     costs: CostKind | None
     """What the numbers of the model's file are, if these are costs."""
-    show: Show | None
-    """Which variables to print; None: those of the query, cut if there are many."""
+    word: str | None
+    """Which variables to print: query, changed or all; None: those of the query, cut if there are many."""
+    variables: tuple[int, ...]
+    """The variables to print that were named, if any were."""
     asked: Mapping[str, Any]
     """What was asked for besides the answer: options of :func:`beacon.solve`."""
-
-    @property
-    def variables(self) -> tuple[int, ...]:
-        """The variables that were named."""
-        return () if self.show is None else self.show.variables
-
-    @property
-    def word(self) -> str | None:
-        """Which variables to print where none were named."""
-        return None if self.show is None else self.show.word
 
 
 def solve_and_show(

@@ -16,7 +16,6 @@ from beacon.io.settings import Setting, as_text, from_text, plain_kind, settings
 
 if TYPE_CHECKING:
     from beacon.model.graphical_model import GraphicalModel
-    from beacon.runner.show import Show as Shown
     from beacon.solver import GuidedStart
 
 SEARCH, QUERY, LIMITS, GUIDE = "Search", "Query", "Limits", "Guide"  # panels of the help
@@ -290,13 +289,13 @@ class AnswerOptions:
         asked = {"alternatives": self.alternatives, "distance": self.distance, "margins": self.margins}
         return asked | {"suppose": supposed}
 
-    def shown(self, model: GraphicalModel, num_queries: int) -> Shown | None:
-        """Which variables to print, if that was asked for."""
+    def shown(self, model: GraphicalModel, num_queries: int) -> tuple[str | None, tuple[int, ...]]:
+        """Which variables to print: a word, or those that were named."""
         if self.show is None:
-            return None
-        from beacon.runner.show import Show as Shown  # noqa: PLC0415 - few ask
+            return None, ()
+        from beacon.runner.show import Show  # noqa: PLC0415 - few ask
 
-        return Shown.of(self.show, model, num_queries)
+        return Show.of(self.show, model, num_queries)
 
 
 @dataclass(frozen=True)

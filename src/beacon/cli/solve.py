@@ -73,10 +73,9 @@ def solve(
 
         read = [model_file, *queries.evid, *queries.table, search.start, guide]
         place = place_of(output.out, len(evidences), keys, read)
-    shown, costs = answer.shown(model, len(evidences)), answers.costs_of(model_file)
-    told = answers.Output(
-        place, json, output.trace, output.show_all, quiet, costs, shown, answer.asked(model)
-    )
+    what = json, output.trace, output.show_all, quiet, answers.costs_of(model_file)
+    shown = answer.shown(model, len(evidences))
+    told = answers.Output(place, *what, *shown, asked=answer.asked(model))
     how: dict[str, Any] = {"guide": loaded, "use": use, "strategy": strategy, "start": begin, "seed": seed}
     how |= {name: getattr(search, name) for name in ("propagate", "prove", "log_zero", "threads")}
     with answers.workers(backend, search.threads):
