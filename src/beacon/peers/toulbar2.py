@@ -88,19 +88,15 @@ def ask(
     return answer, f"time limit of {seconds:g} s"
 
 
-def problem(
-    sizes: list[int], scoped: list[tuple[list[int], NDArray[np.float64]]], most: float = math.inf
-) -> dict[str, Any]:
+def problem(sizes: list[int], scoped: list[tuple[list[int], NDArray[np.float64]]]) -> dict[str, Any]:
     """Costs relative to each table's best entry; a zero costs more than any possible assignment, and more
     than the upper bound for certain: toulbar2 rounds tables of more than three variables down.
-
-    Only assignments are looked for that cost less than ``most``.
     """
     costs = [(scope, table.max() - table) for scope, table in scoped]
     top = 1.0 + sum(float(table.max(where=np.isfinite(table), initial=0.0)) for _, table in costs)
     return {
         "sizes": sizes,
-        "upper_bound": min(top, most),
+        "upper_bound": top,
         "decimals": decimals_of(top),
         "functions": [(scope, np.minimum(table, top + 1.0).tolist()) for scope, table in costs],
     }

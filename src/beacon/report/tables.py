@@ -74,9 +74,9 @@ def label(text: str) -> Cell:
     return Cell(text, text)
 
 
-def number(value: float, digits: int = 2, shade: float | None = None) -> Cell:
+def number(value: float, digits: int = 2) -> Cell:
     """A cell of one number."""
-    return Cell(written(value, digits), value, shade=shade)
+    return Cell(written(value, digits), value)
 
 
 def written(value: float, digits: int = 2) -> str:
