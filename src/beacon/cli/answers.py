@@ -47,25 +47,20 @@ class ManyAnswers:
     """Hears of results as they come: writes each to its file, prints their lines in the queries' order."""
 
     def __init__(self, bar: ProgressBar, output: Output) -> None:
-        self._bar = bar
-        self._output = output
-        self._waiting: dict[int, Result] = {}
-        self._heard: set[int] = set()
+        self._bar, self._output = bar, output
+        self._heard: dict[int, Result] = {}
         self._next = 0
 
     def hear(self, query: int, result: Result) -> None:
         """Take one result; those heard before are not repeated."""
         if query in self._heard:
             return
-        self._heard.add(query)
-        self._waiting[query] = result
+        self._heard[query] = result
         if self._output.place.files:
             write(self._output.place.files[query], result)
-        while self._next in self._waiting:
-            following = self._waiting.pop(self._next)
-            line = result_line(self._name(self._next), following, self._output.variables)
+        while (following := self._heard.get(self._next)) is not None:
             if not self._output.json:
-                self._bar.say(line)
+                self._bar.say(result_line(self._name(self._next), following, self._output.variables))
             self._next += 1
         self._bar.reach(len(self._heard))
 

@@ -107,7 +107,12 @@ def gathered(
     """What a file says, then ``--set``, then options such as ``{"train.preset": "fast"}`` (None: nothing)."""
     sections = read_sections(config) if config is not None else {}
     for item in items:
-        _add_item(sections, item)
+        name, sign, text = item.partition("=")
+        section, dot, key = name.strip().partition(".")
+        if not (sign and dot):
+            raise UsageError(f"--set: expected SECTION.KEY=VALUE, found {item!r}")
+        check_known(section, SECTIONS, f"--set: no section is called {section!r}")
+        sections.setdefault(section, {})[key] = Given(guessed(text.strip()), "--set")
     for name, value in options.items():
         section, _, key = name.rpartition(".")
         if section:
@@ -134,16 +139,6 @@ def read_sections(path: str | os.PathLike[str]) -> Sections:
             raise FormatError(place, "", f"expected a section [{name}]; found {name} = {value!r}")
         sections[name] = {key: Given(entry, place) for key, entry in value.items()}
     return sections
-
-
-def _add_item(sections: Sections, item: str) -> None:
-    """Enter a ``section.key=value`` item of the command line, in place of what is there."""
-    name, sign, text = item.partition("=")
-    section, dot, key = name.strip().partition(".")
-    if not (sign and dot):
-        raise UsageError(f"--set: expected SECTION.KEY=VALUE, found {item!r}")
-    check_known(section, SECTIONS, f"--set: no section is called {section!r}")
-    sections.setdefault(section, {})[key] = Given(guessed(text.strip()), "--set")
 
 
 def seed_of(sections: Sections) -> int:

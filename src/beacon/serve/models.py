@@ -66,14 +66,10 @@ class ServedModel:
         on_improvement: Listener | None = None,
     ) -> Result:
         """Answer a question, or what a session observes, before the deadline."""
-        asked = question.asked
         return (session or self.solver).solve(
             question.evidence if session is None else None,
             stop=question.stop(deadline.seconds_left),
-            alternatives=asked.alternatives,
-            distance=asked.distance,
-            margins=asked.margins,
-            suppose=dict(asked.suppose),
+            **vars(question.asked),
             on_improvement=on_improvement,
             cancelled=deadline,
         )

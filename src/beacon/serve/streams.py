@@ -31,22 +31,13 @@ class Improvements:
         best = (search.best_zeros, -search.best_score)
         if best < self._best:
             self._best = best
-            self._tell("improvement", _found(search))
+            zeros, score = search.best_zeros, search.best_score
+            found = {"log_score": None if zeros else score, "floored_log_score": score, "zero_factors": zeros}
+            self._tell("improvement", {"seconds": search.seconds, "steps": search.steps, **found})
         if search.upper_bound < self._bound:
             self._bound = search.upper_bound
             bound = self._bound if math.isfinite(self._bound) else None
             self._tell("bound", {"seconds": search.seconds, "upper_bound": bound})
-
-
-def _found(search: Search) -> dict[str, Any]:
-    zeros, score = search.best_zeros, search.best_score
-    return {
-        "seconds": search.seconds,
-        "steps": search.steps,
-        "log_score": None if zeros else score,
-        "floored_log_score": score,
-        "zero_factors": zeros,
-    }
 
 
 class EventStream:
