@@ -50,11 +50,6 @@ def settings_of(source: Callable[..., Any]) -> dict[str, Setting]:
     return {p.name: Setting(p.name, kinds[p.name], p.default) for p in parameters}
 
 
-def default_of(function: Callable[..., Any], name: str) -> Any:
-    """The default of one parameter of a function."""
-    return inspect.signature(function).parameters[name].default
-
-
 def _field_docs(source: Any) -> dict[str, str]:
     """The string that stands under each field, without markup and line breaks.
 

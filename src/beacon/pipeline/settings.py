@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 from beacon.errors import FormatError, UsageError, check_count, check_seed
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.files import parse_toml, read_text
-from beacon.io.settings import Setting, check_known, closest, converted, default_of, guessed, settings_of
+from beacon.io.settings import Setting, check_known, closest, converted, guessed, settings_of
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
 from beacon.learn.train import (
@@ -24,12 +25,11 @@ from beacon.learn.train import (
     train,
 )
 from beacon.learn.tune import TuneSettings
-from beacon.query.query_set import QuerySettings, sample_queries
+from beacon.query.query_set import DEFAULT_COUNT, QuerySettings
 from beacon.query.sampling import GibbsSettings
 
 SECTIONS = ("queries", "teacher", "collect", "train", "tune", "evaluate")
-DEFAULT_COUNT: int = default_of(sample_queries, "count")
-DEFAULT_PRESET: str = default_of(train, "preset")
+DEFAULT_PRESET: str = signature(train).parameters["preset"].default
 DEFAULT_EVALUATION = EvaluateSettings(
     methods=("greedy", "gls+", "auto", "beacon-gls+", "beacon"), seconds=(0.001, 0.01, 0.1, 1.0)
 )

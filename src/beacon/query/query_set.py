@@ -22,6 +22,7 @@ from beacon.query.sampling import GibbsSettings, sample_assignments
 
 SPLITS = ("train", "validation", "test")
 SPLIT_STREAM = 17
+DEFAULT_COUNT = 1000
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def as_query_set(model: GraphicalModel, queries: AnyQueries) -> QuerySet:
 
 def sample_queries(
     model: GraphicalModel,
-    count: int = 1000,
+    count: int = DEFAULT_COUNT,
     seed: int = 0,
     *,
     query_ratio: tuple[float, float] = (0.8, 0.95),
