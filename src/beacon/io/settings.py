@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 from beacon.errors import MOST, UsageError, shown
 from beacon.io.files import parse_toml
 
-KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+KINDS: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 PLURALS = {int: "whole numbers", float: "numbers", str: "words"}
 FIELD = re.compile(r'^    (\w+): .*\n    """([\s\S]*?)"""', re.MULTILINE)
 TRUE_WORDS, FALSE_WORDS = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
