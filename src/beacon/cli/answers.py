@@ -9,11 +9,9 @@ from typing import Any
 from beacon.cli.answer import Output, Place, rows_of, warn_if_impossible, write
 from beacon.cli.console import ProgressBar, one_line, say_json
 from beacon.errors import UsageError
-from beacon.io.files import TABLES, base_suffix, check_named, check_no_input, check_writable
+from beacon.io.files import COMPRESSIONS, TABLES, base_suffix, check_named, check_no_input, check_writable
 from beacon.runner.result import Result, ResultList
 from beacon.runner.show import as_json
-
-COMPRESSED = (".gz", ".xz", ".bz2")
 
 
 def result_line(query: object, result: Result, variables: tuple[int, ...]) -> str:
@@ -103,6 +101,6 @@ def solution_paths(out: str, count: int) -> list[Path]:
 def _numbered(place: Path, query: int) -> str:
     """The number goes before the suffix: a.MPE -> a.0.MPE, a.MPE.gz -> a.0.MPE.gz."""
     suffix = place.suffix
-    if suffix.lower() in COMPRESSED:
+    if suffix.lower() in COMPRESSIONS:
         suffix = Path(place.stem).suffix + suffix
     return f"{place.name.removesuffix(suffix)}.{query}{suffix}"

@@ -14,7 +14,7 @@ from beacon.evaluation.method import Network
 from beacon.evaluation.settings import AnyGuide, EvaluateSettings
 from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
-from beacon.io.files import base_suffix, make_folder, parse_toml, read_text
+from beacon.io.files import COMPRESSIONS, base_suffix, make_folder, parse_toml, read_text
 from beacon.io.settings import closest
 from beacon.io.structure import misfit
 from beacon.model.evidence import Queries
@@ -22,7 +22,6 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 
-SUFFIXES = ("", ".xz", ".gz", ".bz2")
 QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed
 SHAPE = {
     **dict.fromkeys(("name", "file", "short_name?", "source?", "stands_in_for?"), str),
@@ -53,7 +52,7 @@ class SuiteNetwork:
     def find(self, folder: Path) -> Path | None:
         """The network's file in a folder or one of its subfolders, compressed or not."""
         folders = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
-        names = [self.file + suffix for suffix in SUFFIXES]
+        names = [self.file + suffix for suffix in ("", *COMPRESSIONS)]
         return next((path for place in folders for name in names if (path := place / name).is_file()), None)
 
     def surprise(self, model: GraphicalModel) -> str:

@@ -50,7 +50,7 @@ class _Compression(NamedTuple):
     compress: Callable[[bytes], bytes]
 
 
-_COMPRESSIONS = {
+COMPRESSIONS = {
     ".gz": _Compression(
         b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file), partial(gzip.compress, mtime=0)
     ),
@@ -62,7 +62,7 @@ _COMPRESSIONS = {
 def base_suffix(path: str | os.PathLike[str]) -> str:
     """The lower-case suffix that tells the format, below a compression suffix: .uai of a.uai.xz."""
     name = Path(path)
-    if name.suffix.lower() in _COMPRESSIONS:
+    if name.suffix.lower() in COMPRESSIONS:
         name = name.with_suffix("")
     return name.suffix.lower()
 
@@ -121,7 +121,7 @@ def unix_lines(text: str) -> str:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file, compressed if its suffix says so; on failure the old file stays as it was."""
-    compression = _COMPRESSIONS.get(Path(path).suffix.lower())
+    compression = COMPRESSIONS.get(Path(path).suffix.lower())
     try:
         data = text.encode()
     except ValueError as error:  # a lone half of a surrogate pair
@@ -200,7 +200,7 @@ def _chunks(path: str) -> Iterator[bytes]:
     try:
         with open(path, "rb") as file:
             start = file.peek(8)
-            compression = next((c for c in _COMPRESSIONS.values() if start.startswith(c.magic)), None)
+            compression = next((c for c in COMPRESSIONS.values() if start.startswith(c.magic)), None)
             for chunk in _decompressed(file, path, compression) if compression else _cut(file):
                 if b"\0" in chunk:
                     raise FormatError(path, "", "expected a text file, found binary data")
@@ -208,7 +208,7 @@ def _chunks(path: str) -> Iterator[bytes]:
                 yield chunk
     except OSError as error:
         packed = next(
-            (f"; did you mean {path}{end}?" for end in _COMPRESSIONS if os.path.exists(path + end)), ""
+            (f"; did you mean {path}{end}?" for end in COMPRESSIONS if os.path.exists(path + end)), ""
         )
         raise BeaconError(f"cannot read {path}: {reason(error)}{packed}") from None
     except ValueError as error:  # a null character in the name
