@@ -39,7 +39,7 @@ class Place(NamedTuple):
     table: str | None = None
     """One table of all answers."""
     keys: Mapping[str, list[Any]] = {}
-    """Columns of the table that tell whose the answers are."""
+    """Columns of the table that say which query an answer belongs to."""
 
 
 class Output(NamedTuple):

@@ -178,7 +178,7 @@ class AnswerFile:
             self._written = answer
 
     def _next(self) -> NDArray[np.int64] | None:
-        """The best answer once it is not on disk; None when there will be no more."""
+        """Wait for an answer that is not on disk yet; None when no more will come."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self.best is not self._written)
             return self.best if self.best is not self._written else None

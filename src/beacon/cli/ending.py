@@ -99,7 +99,7 @@ class Deadline:
 
 
 def seconds_since_start() -> float:
-    """How long this process has been there, as the system knows it; else the processor time it has used."""
+    """Seconds since this process started, if the system tells; else the processor time it has used."""
     try:
         fields = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         uptime = float(Path("/proc/uptime").read_text(encoding="utf-8").split()[0])

@@ -79,7 +79,7 @@ def remarks_on(
 
 
 def _remarks_on_cfn(model: GraphicalModel) -> list[str]:
-    """What begins like a number is an index there."""
+    """In .cfn, what begins like a number is an index."""
     remarks = []
     if not keeps_names(model) and _is_named(model):
         remarks.append("names of variables are lost (in .cfn none may begin like a number)")
@@ -90,7 +90,7 @@ def _remarks_on_cfn(model: GraphicalModel) -> list[str]:
 
 
 def _has_names(model: GraphicalModel) -> bool:
-    """Are there names or labels that indices do not tell?"""
+    """Has the model names or labels other than the default ones?"""
     return _is_named(model) or any(map(_is_labelled, model.labels))
 
 

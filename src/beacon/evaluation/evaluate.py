@@ -51,7 +51,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Measuring:
-    """Methods on one network. Workers are sent this."""
+    """Methods on one network; this is sent to workers."""
 
     network: Network
     methods: Sequence[Method]
@@ -120,7 +120,7 @@ class Request:
 
     settings: EvaluateSettings = field(default_factory=EvaluateSettings)
     methods: Sequence[AnyMethod] | None = None
-    """In place of those of the settings, which are names."""
+    """Used instead of those of the settings, which are names."""
     seed: int = 0
     threads: int | None = None
     """Queries searched at once; one per core unless given, and 1 where seconds are measured."""

@@ -122,7 +122,7 @@ class Loaded(NamedTuple):
     network: Network
     queries: QuerySet
     digest: str
-    """Tells the queries of the split from all others."""
+    """Identifies the queries of the split."""
 
 
 @dataclass(frozen=True)

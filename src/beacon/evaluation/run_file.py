@@ -95,7 +95,7 @@ def open_run(folder: Path | None, settings: Facts) -> Facts:
 
 
 def note_once(facts: Facts, kind: str, name: str, entry: Facts, folder: Path | None) -> None:
-    """Enter a network or a method; one of that name that is not the same is an error."""
+    """Enter a network or a method; another one of the same name is an error."""
     plain = json.loads(json.dumps(entry))
     known = facts[kind].setdefault(name, plain)
     if known != plain:

@@ -153,7 +153,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def check_named(path: str) -> None:
-    """Refuse an empty path, such as that of a variable of the shell that is not set: it would mean here."""
+    """Refuse an empty path, as from an unset variable of the shell: it would mean the working directory."""
     if not path:
         raise UsageError("expected a name to write to, found an empty one")
 
@@ -181,7 +181,7 @@ def check_writable(path: str, inputs: Iterable[str | Path | None] = ()) -> None:
 
 
 def check_parent(path: str, written: Path) -> None:
-    """Raise if there is no folder to write to, or no leave to do so."""
+    """Raise if there is no folder to write to, or no permission."""
     folder = Path(path).parent
     if not folder.is_dir():
         raise BeaconError(f"cannot write {path}: there is no directory {folder}")
@@ -265,7 +265,7 @@ def new_temporary(folder: Path) -> Path:
 
 @cache
 def _sweep(folder: Path) -> None:
-    """Remove unfinished files of processes of this machine that are gone, once."""
+    """Remove unfinished files of dead processes of this machine, once."""
     for path in folder.glob(f".{TEMPORARY}{_OWNER}-*.tmp"):
         process = path.name.split("-")[2]
         if process.isdigit() and not _is_alive(int(process)):

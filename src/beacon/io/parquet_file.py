@@ -58,7 +58,7 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 def read_table(path: str | os.PathLike[str]) -> pa.Table:
-    """A table of anybody's; see :func:`load_table` for those of our own."""
+    """Any table; see :func:`load_table` for our own files."""
     place = os.fspath(path)
     with opened(place, "a Parquet file") as file:
         names = file.schema_arrow.names

@@ -69,7 +69,7 @@ class Stage:
     output: str
     """What is in the folder once it is done."""
     files: tuple[str, ...]
-    """All that is its own in the folder, unfinished work included."""
+    """All that it makes in the folder, unfinished work included."""
     work: Callable[[Job], str]
     """Does the work, and says in a few words what came of it."""
 
@@ -82,7 +82,7 @@ class Pipeline:
         self._evaluation = request_of(job).facts
 
     def open(self, redo: bool) -> None:
-        """Find out what is done; refuse another configuration unless it is to be redone from there on."""
+        """Find out what is done; refuse another configuration, or with ``redo`` clear what depends on it."""
         facts = self._facts()
         record = facts[RECORD]
         begun = [(k, record["stages"].get(stage.name)) for k, stage in enumerate(STAGES)]
@@ -105,7 +105,7 @@ class Pipeline:
         return self._num_done(self._facts()) == len(STAGES)
 
     def run(self, on_stage: OnStage) -> dict[str, Facts]:
-        """Do what is not done; what each stage took and made."""
+        """Do the stages that are not done; return what each took and made."""
         for k, stage in enumerate(STAGES):
             is_old = self._num_done(self._facts()) > k
             entry = self._facts()[RECORD]["stages"][stage.name] if is_old else self._do(stage)
@@ -165,7 +165,7 @@ class Pipeline:
         return {"fingerprint": self.job.model.fingerprint, "seed": self.job.seed, **own}
 
     def _digest(self, stage: Stage) -> str:
-        """Tells the settings of a stage and of all before it from others."""
+        """Identifies the settings of a stage and of all stages before it."""
         sections = {name: self._configuration[name] for name in self._sections_until(stage)}
         text = json.dumps([self._identity, sections], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Query sets in files: Parquet files of our own, and queries of one's own in tables, files and folders."""
+"""Query sets in files: our own Parquet files, and a user's queries in tables, files and folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query sets: many evidences on one model, sampled or of one's own, split for training and test."""
+"""Query sets: many evidences on one model, sampled or a user's own, split for training and test."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class QuerySet:
 
     @cached_property
     def digest(self) -> str:
-        """Tells these queries, in this order, from all others."""
+        """Identifies these queries, in this order."""
         whole = hashlib.sha256(f"{self.fingerprint} {self.observed.shape}".encode())
         whole.update(np.packbits(self.observed).tobytes())
         whole.update(self.samples[self.observed].astype("<u4").tobytes())

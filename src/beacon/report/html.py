@@ -211,7 +211,7 @@ def _embedded(data: dict[str, Any]) -> str:
 
 
 def check_page(page: Path, inputs: Iterable[str | Path | None]) -> None:
-    """Refuse a name of another kind of file, most likely one that must not be lost, and what is read."""
+    """Refuse to write the page over another kind of file, or over one of the ``inputs``."""
     is_device = page.exists() and not page.is_file()
     if page.suffix.lower() not in PAGE_SUFFIXES and not is_device:
         raise UsageError(f"expected -o FILE.html for the page, found {page}")

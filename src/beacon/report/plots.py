@@ -50,7 +50,7 @@ DASHES = ("-", "--", "-.", ":")
 
 
 def new_axes(width: float = 4.0, height: float = 2.8) -> Any:
-    """Axes of a figure of their own, that no window and no global state knows of."""
+    """Axes of a new figure, outside of all windows and of matplotlib's global state."""
     with drawing_style():
         from matplotlib.figure import Figure  # noqa: PLC0415 - optional
 

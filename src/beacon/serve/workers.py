@@ -1,4 +1,4 @@
-"""A bounded queue and the threads that work it off: deadlines count the wait, and no work is lost."""
+"""A bounded queue and its threads: deadlines include the wait, and no work is lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BusyError(BeaconError):
 
 
 class Deadline(Cancelled):
-    """Cancels a query: once it is set, or once its time is up but for what it takes to write the answer."""
+    """Cancels a query once it is set, or once only the time to write the answer is left."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class Workers:
         return job
 
     def withdraw(self, job: Job) -> None:
-        """Nobody waits for this any more: end it, or never begin it."""
+        """End work that nobody waits for any more, or never begin it."""
         job.deadline.set()
         if self._taken_out(job):
             job.future.cancel()
