@@ -14,7 +14,7 @@ from beacon.evaluation.method import Network
 from beacon.evaluation.settings import AnyGuide, EvaluateSettings
 from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
-from beacon.io.files import COMPRESSIONS, base_suffix, make_folder, parse_toml, read_text
+from beacon.io.files import COMPRESSIONS, base_suffix, make_folder, parse_toml, read_parsed
 from beacon.io.settings import closest
 from beacon.io.structure import misfit
 from beacon.model.evidence import Queries
@@ -65,10 +65,7 @@ class SuiteNetwork:
 
 def load_suite(path: str | os.PathLike[str]) -> tuple[SuiteNetwork, ...]:
     """The networks of a suite; a misspelt key is an error that suggests the right one."""
-    try:
-        content = parse_toml(read_text(path))
-    except ValueError as error:
-        raise FormatError(path, "", f"expected a suite in TOML: {error}") from None
+    content = read_parsed(path, parse_toml, "a suite in TOML")
     entries = content.pop("network", [])
     content.pop("title", "")  # for people
     if content or not entries or not isinstance(entries, list):

@@ -12,7 +12,7 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.io.files import parse_json, read_text, write_bytes
+from beacon.io.files import parse_json, read_parsed, write_bytes
 from beacon.io.structure import NOTHING, NUMBER, misfit
 
 FILE = "run.json"
@@ -67,10 +67,7 @@ def load_run(folder: Path) -> Facts:
         raise BeaconError(
             f"{folder} holds no evaluation ({FILE} is missing); make one with `beacon evaluate`"
         )
-    try:
-        facts = parse_json(read_text(path))
-    except ValueError as error:
-        raise FormatError(path, "", f"expected the record of an evaluation ({error})") from None
+    facts: Facts = read_parsed(path, parse_json, "the record of an evaluation")
     if not isinstance(facts, dict) or facts.get("format") != FORMAT or facts.get("version") != VERSION:
         raise FormatError(path, "", f"expected a {FORMAT} of version {VERSION}")
     if problem := misfit(facts, SHAPE):

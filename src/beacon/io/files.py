@@ -207,10 +207,8 @@ def _chunks(path: str) -> Iterator[bytes]:
                 is_empty = False
                 yield chunk
     except OSError as error:
-        packed = next(
-            (f"; did you mean {path}{end}?" for end in COMPRESSIONS if os.path.exists(path + end)), ""
-        )
-        raise BeaconError(f"cannot read {path}: {reason(error)}{packed}") from None
+        packed = [f"; did you mean {path}{end}?" for end in COMPRESSIONS if os.path.exists(path + end)]
+        raise BeaconError(f"cannot read {path}: {reason(error)}{''.join(packed[:1])}") from None
     except ValueError as error:  # a null character in the name
         raise BeaconError(f"cannot read {path!r}: {error}") from None
     if is_empty:
@@ -228,8 +226,7 @@ def _decompressed(file: BufferedIOBase, path: str, compression: _Compression) ->
 
 
 def _cut(file: BufferedIOBase) -> Iterator[bytes]:
-    while chunk := file.read(PART_BYTES):
-        yield chunk
+    return iter(partial(file.read, PART_BYTES), b"")
 
 
 def _decoded(data: bytes, path: str, first_line: int) -> str:
@@ -297,6 +294,14 @@ def parse_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
+
+
+def read_parsed(path: str | os.PathLike[str], parse: Callable[[str], Any], wanted: str) -> Any:
+    """The content of a text file, by :func:`parse_json` or :func:`parse_toml`."""
+    try:
+        return parse(read_text(path))
+    except ValueError as error:
+        raise FormatError(path, "", f"expected {wanted}: {error}") from None
 
 
 def _finite(text: str) -> float:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from beacon.errors import FormatError, UsageError, check_count, check_seed
 from beacon.evaluation.settings import EvaluateSettings
-from beacon.io.files import parse_toml, read_text
+from beacon.io.files import parse_toml, read_parsed
 from beacon.io.settings import Setting, check_known, closest, converted, guessed, settings_of
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
@@ -125,10 +125,7 @@ def gathered(
 def read_sections(path: str | os.PathLike[str]) -> Sections:
     """The sections of a TOML file; the section "" has the keys outside of any: the seed."""
     place = os.fspath(path)
-    try:
-        content = parse_toml(read_text(path))
-    except ValueError as error:
-        raise FormatError(place, "", f"expected settings in TOML: {error}") from None
+    content = read_parsed(path, parse_toml, "settings in TOML")
     sections: Sections = {}
     for name, value in content.items():
         if name == "seed" and not isinstance(value, dict):

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from beacon.errors import BeaconError, FormatError
+from beacon.errors import BeaconError
 from beacon.formats import read_evidence, read_evidence_table
-from beacon.io.files import TABLES, base_suffix, parse_json, read_text
+from beacon.io.files import TABLES, base_suffix, parse_json, read_parsed
 from beacon.io.parquet_file import ParquetKind, has_kind, load_table, save_table
 from beacon.model.evidence import resolve_queries
 from beacon.model.graphical_model import GraphicalModel
@@ -128,8 +128,5 @@ def _read_file(path: Path, model: GraphicalModel) -> list[dict[int, int]]:
         return read_evidence_table(path, model)
     if suffix != ".json":
         return read_evidence(path, model)
-    try:
-        listed: Any = parse_json(read_text(path))
-    except ValueError as error:
-        raise FormatError(path, "", f"expected queries in JSON: {error}") from None
+    listed = read_parsed(path, parse_json, "queries in JSON")
     return resolve_queries(model, [listed] if isinstance(listed, dict) else listed)
