@@ -21,16 +21,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from beacon.evaluation.catalog import Catalog
-from beacon.evaluation.method import Method, Network, Query
-from beacon.evaluation.methods import EngineMethod, GuidedMethod
+from beacon.evaluation.evaluate import queries_of
+from beacon.evaluation.method import EngineMethod, GuidedMethod, Method, Network, Query
 from beacon.evaluation.problem import problems_of_suite
 from beacon.evaluation.records import KEY, record_store
 from beacon.evaluation.run_file import load_run
-from beacon.evaluation.session import queries_of
-from beacon.evaluation.settings import EvaluateSettings
-from beacon.io.folder_lock import folder_lock
+from beacon.evaluation.settings import Catalog, EvaluateSettings
 from beacon.io.row_store import Row, RowStore
+from beacon.io.work_folder import folder_lock
 from beacon.query.query_set import QuerySet
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.in_step import GuidedBatch

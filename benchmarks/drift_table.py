@@ -12,9 +12,8 @@ from drift import alpha, expected_hitting_bound
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.metrics import Interval, bootstrap_interval
 from beacon.report.drawings import Plot
-from beacon.report.figure import INK, drawing_style, new_axes
-from beacon.report.naming import colour_of, main_methods, short_name
-from beacon.report.tables import Cell, Table, label, number, written
+from beacon.report.plots import INK, drawing_style, new_axes
+from beacon.report.tables import Cell, Table, colour_of, label, main_methods, number, short_name, written
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -8,8 +8,17 @@ import numpy as np
 
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.metrics import improvements, mean_of, seconds_per_step
-from beacon.report.naming import amount, main_methods, short_name
-from beacon.report.tables import Cell, Table, duration, label, number, written
+from beacon.report.tables import (
+    Cell,
+    Table,
+    amount,
+    duration,
+    label,
+    main_methods,
+    number,
+    short_name,
+    written,
+)
 
 NO_SOLUTION = "no solution"
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.evaluation.evaluate import queries_of
 from beacon.evaluation.problem import load_suite
-from beacon.evaluation.session import queries_of
 from beacon.strategies.strategy import Strategy
 
 SUITE = Path(__file__).with_name("paper.toml")
@@ -340,4 +340,4 @@ def machine() -> dict[str, Any]:
 
 def suite() -> dict[str, Any]:
     """The paper's networks by the names of their files."""
-    return {network.file.removesuffix(".uai"): network for network in load_suite(SUITE).networks}
+    return {network.file.removesuffix(".uai"): network for network in load_suite(SUITE)}

@@ -96,7 +96,7 @@ class Result:
 @cache
 def suite() -> dict[str, Any]:
     path = ROOT / "benchmarks" / "paper.toml"
-    return {network.file.removesuffix(".uai"): network for network in load_suite(path).networks}
+    return {network.file.removesuffix(".uai"): network for network in load_suite(path)}
 
 
 def label(name: str) -> str:

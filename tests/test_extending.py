@@ -13,9 +13,9 @@ from new_guide import NeighbourGuide
 from new_strategy import Annealing
 
 import beacon
-from beacon import extend, plugins
+from beacon import plugins
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.evaluation.catalog import check_names
+from beacon.evaluation.settings import check_names
 from beacon.guide.checkpoint import update_tuned
 from beacon.model.families import ising_grid
 from beacon.solver import default_strategy, tuned_use
@@ -206,7 +206,3 @@ def test_without_its_package_a_guide_is_refused(grid_guide: NeighbourGuide, tmp_
     grid_guide.save(tmp_path / "guide")
     with pytest.raises(FormatError, match="found 'neighbours'; install the package that made it"):
         beacon.load_guide(tmp_path / "guide", ising_grid(4, 4, seed=1))
-
-
-def test_what_extensions_are_made_of_is_all_there() -> None:
-    assert [name for name in extend.__all__ if not hasattr(extend, name)] == []

@@ -4,56 +4,31 @@ A strategy's kernel may call every function here that acts on a model and a stat
 on the state up to date.
 """
 
-from beacon.engine.core import CoreState, rebuild
-from beacon.engine.flip import REFRESH_STEPS, best_value, climb, flip
-from beacon.engine.incumbent import (
-    EPSILON,
-    OPTIMAL,
-    RUNNING,
-    STALLED,
-    TARGET,
-    Limits,
-    may_continue,
-    outcome,
-    restart,
-)
-from beacon.engine.max_tree import tree_top
-from beacon.guide.checkpoint import Checkpoint, save_checkpoint
-from beacon.guided.guide import EvidenceGuide, Guide, StateBatch
-from beacon.guided.moves import Moves
-from beacon.jit import inlined, kernel
-from beacon.model.flat import FlatModel
-from beacon.rng import random_below
-from beacon.strategies.gls import default_penalty_weight
-from beacon.strategies.strategy import Strategy
-
-__all__ = [
-    "EPSILON",
-    "OPTIMAL",
-    "REFRESH_STEPS",
-    "RUNNING",
-    "STALLED",
-    "TARGET",
-    "Checkpoint",
-    "CoreState",
-    "EvidenceGuide",
-    "FlatModel",
-    "Guide",
-    "Limits",
-    "Moves",
-    "StateBatch",
-    "Strategy",
-    "best_value",
-    "climb",
-    "default_penalty_weight",
-    "flip",
-    "inlined",
-    "kernel",
-    "may_continue",
-    "outcome",
-    "random_below",
-    "rebuild",
-    "restart",
-    "save_checkpoint",
-    "tree_top",
-]
+from beacon.engine.core import CoreState as CoreState
+from beacon.engine.core import rebuild as rebuild
+from beacon.engine.flip import REFRESH_STEPS as REFRESH_STEPS
+from beacon.engine.flip import best_value as best_value
+from beacon.engine.flip import climb as climb
+from beacon.engine.flip import flip as flip
+from beacon.engine.incumbent import EPSILON as EPSILON
+from beacon.engine.incumbent import OPTIMAL as OPTIMAL
+from beacon.engine.incumbent import RUNNING as RUNNING
+from beacon.engine.incumbent import STALLED as STALLED
+from beacon.engine.incumbent import TARGET as TARGET
+from beacon.engine.incumbent import Limits as Limits
+from beacon.engine.incumbent import may_continue as may_continue
+from beacon.engine.incumbent import outcome as outcome
+from beacon.engine.incumbent import restart as restart
+from beacon.engine.max_tree import tree_top as tree_top
+from beacon.guide.checkpoint import Checkpoint as Checkpoint
+from beacon.guide.checkpoint import save_checkpoint as save_checkpoint
+from beacon.guided.guide import EvidenceGuide as EvidenceGuide
+from beacon.guided.guide import Guide as Guide
+from beacon.guided.guide import StateBatch as StateBatch
+from beacon.guided.moves import Moves as Moves
+from beacon.jit import inlined as inlined
+from beacon.jit import kernel as kernel
+from beacon.model.flat import FlatModel as FlatModel
+from beacon.rng import random_below as random_below
+from beacon.strategies.gls import default_penalty_weight as default_penalty_weight
+from beacon.strategies.strategy import Strategy as Strategy

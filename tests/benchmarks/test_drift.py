@@ -8,8 +8,7 @@ import pytest
 from drift import Drift, Step, alpha, can_walk, expected_hitting_bound, measure_drift
 from drift import walk as walk_of
 
-from beacon.evaluation.method import Budget, Network, Query
-from beacon.evaluation.methods import EngineMethod
+from beacon.evaluation.method import Budget, EngineMethod, Network, Query
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
 from beacon.runner.stop import random_start

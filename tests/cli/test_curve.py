@@ -7,7 +7,7 @@ import math
 import pytest
 
 import beacon
-from beacon.cli.curve import BAND, BOUND, SCORE, WIDTH, Curve, Point, drawn
+from beacon.cli.demo_story import BAND, BOUND, SCORE, WIDTH, Curve, Point, drawn
 from beacon.model.families import ising_grid
 
 

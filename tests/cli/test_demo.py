@@ -8,7 +8,6 @@ import pytest
 from beacon.cli import demo_story
 from beacon.cli.demo_story import clinic, explained_findings, names_of_ill, simulate_patient
 from beacon.model.families.diagnosis import diseases_of, findings_of
-from beacon.pipeline import demo
 from beacon.runner.stop import MaxSteps
 from beacon.solver import solve
 from tests.cli.helpers import run
@@ -18,10 +17,10 @@ from tests.cli.helpers import run
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A demo of a few seconds."""
     monkeypatch.setattr(demo_story, "HARD_STOP", MaxSteps(20_000))
-    monkeypatch.setattr(demo, "SIZE", 14)
-    monkeypatch.setattr(demo, "COUNT", 40)
-    monkeypatch.setattr(demo, "TEACHER_STEPS", 500)
-    monkeypatch.setattr(demo, "SECONDS", (0.001, 0.002))
+    monkeypatch.setattr(demo_story, "SIZE", 14)
+    monkeypatch.setattr(demo_story, "COUNT", 40)
+    monkeypatch.setattr(demo_story, "TEACHER_STEPS", 500)
+    monkeypatch.setattr(demo_story, "SECONDS", (0.001, 0.002))
 
 
 def test_the_demo_tells_the_story_and_what_to_try_next(tmp_path: Path) -> None:
@@ -70,7 +69,7 @@ def test_a_folder_with_other_things_is_refused_and_left_alone(tmp_path: Path) ->
 
 def test_the_patient_is_possible_and_the_explanation_covers_all_that_was_seen() -> None:
     model = clinic()
-    patient = simulate_patient(model, demo_story.SEED, demo_story.NUM_PRESENT, demo_story.NUM_ABSENT)
+    patient = simulate_patient(model)
     assert len(diseases_of(model)) + len(findings_of(model)) < model.num_variables
     assert patient.evidence.keys() <= set(findings_of(model))
     result = solve(model, patient.evidence, stop=MaxSteps(100_000))

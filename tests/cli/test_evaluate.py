@@ -10,7 +10,7 @@ import pytest
 from beacon.evaluation.records import record_store
 from beacon.evaluation.run_file import load_run
 from beacon.formats import write_model
-from beacon.io.folder_lock import folder_lock
+from beacon.io.work_folder import folder_lock
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
 from tests.cli.helpers import run
 from tests.evaluation.helpers import repeatable

@@ -15,7 +15,7 @@ import pytest
 
 from beacon.formats import read_model
 from beacon.guide.checkpoint import save_checkpoint
-from beacon.io.folder_lock import folder_lock
+from beacon.io.work_folder import folder_lock
 from tests.cli.helpers import Outcome, run
 from tests.conftest import ROOT
 

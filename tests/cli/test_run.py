@@ -18,7 +18,7 @@ from beacon.evaluation.evaluation import Evaluation
 from beacon.formats import read_model, write_model
 from beacon.guide.checkpoint import load_guide
 from beacon.guided.guide import States
-from beacon.io.folder_lock import folder_lock
+from beacon.io.work_folder import folder_lock
 from beacon.learn.trajectories import Trajectories
 from beacon.model.families import random_bayes_net
 from beacon.query.query_set import QuerySet

@@ -93,8 +93,8 @@ def test_an_address_that_is_taken_is_one_line() -> None:
 
 def test_without_the_web_framework_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "beacon.serve.server", raising=False)
-    monkeypatch.delattr("beacon.serve.server", raising=False)
+    monkeypatch.delitem(sys.modules, "beacon.serve.app", raising=False)
+    monkeypatch.delattr("beacon.serve.app", raising=False)
     assert run("serve").error == (
         "the server needs starlette and uvicorn; install it with: pip install 'beacon-mpe[serve]'"
     )

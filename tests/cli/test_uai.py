@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beacon.cli import answer_file, ending, exit_code, interrupted_by_signals, told_by_signals
-from beacon.cli.answer_file import AnswerFile, Quality, quality_of, simple_answer
+from beacon.cli import competition, ending, exit_code, interrupted_by_signals, told_by_signals
+from beacon.cli.competition import AnswerFile, Quality, quality_of, simple_answer
 from beacon.cli.ending import Deadline, memory_limit
 from beacon.errors import BeaconError
 from beacon.formats import read_model, read_solution, write_model
 from beacon.model.families import FAMILIES
-from beacon.peers.brute_force import BruteForce
+from beacon.peers.peer import BruteForce
 from beacon.runner.stop import MaxRuntime
 from tests.cli.helpers import run, start_process
 
@@ -226,7 +226,7 @@ def test_a_signal_is_told_where_an_answer_is_being_kept_and_stops_that_only_afte
 def test_a_disk_that_fills_up_is_one_line_and_keeps_the_last_answer(
     sprinkler: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, count = answer_file.write_solution, 0
+    write, count = competition.write_solution, 0
 
     def write_once(path: Path, assignment: object) -> None:
         nonlocal count
@@ -235,7 +235,7 @@ def test_a_disk_that_fills_up_is_one_line_and_keeps_the_last_answer(
             raise BeaconError(f"cannot write {path}: no space left on device")
         write(path, [1, 1, 0])
 
-    monkeypatch.setattr(answer_file, "write_solution", write_once)
+    monkeypatch.setattr(competition, "write_solution", write_once)
     monkeypatch.setattr("beacon.cli.competition.simple_answer", lambda model, evidence: np.array([1, 1, 0]))
     outcome = run("uai", sprinkler, "-", "nothing", "MPE", "--time", 0.5)
     assert outcome.code == 1

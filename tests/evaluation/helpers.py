@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluation.method import Budget, Method, Network
-from beacon.evaluation.methods import EngineMethod
+from beacon.evaluation.evaluate import evaluate_network
+from beacon.evaluation.method import Budget, EngineMethod, Method, Network
 from beacon.evaluation.records import record_store
-from beacon.evaluation.session import Plan, evaluate_network
 from beacon.model.families import ising_grid
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -44,10 +43,10 @@ def evaluated(
     queries: QuerySet | None = None,
 ) -> list[dict[str, Any]]:
     """The records of a small evaluation."""
-    plan = Plan(budget or Budget(steps=(10, 50)), seeds)
+    budget = budget or Budget(steps=(10, 50))
     with record_store(folder) as store:
         chosen = queries if queries is not None else some_queries(network)
-        evaluate_network(network, chosen, methods, plan, store, lambda what: None)
+        evaluate_network(network, chosen, methods, budget, store, seeds=seeds)
         store.merge()
         return store.rows()
 

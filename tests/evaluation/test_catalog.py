@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from beacon.errors import ModelError, UsageError
-from beacon.evaluation.catalog import DEFAULT_WEIGHT, Catalog, check_names
-from beacon.evaluation.methods import EngineMethod, GuidedMethod, PeerMethod
+from beacon.evaluation.method import EngineMethod, GuidedMethod, PeerMethod
+from beacon.evaluation.settings import DEFAULT_WEIGHT, Catalog, check_names
 from beacon.guide.checkpoint import update_tuned
 from beacon.guide.fast_guide import FastGuide
 from beacon.guided.guidance import GuideUse

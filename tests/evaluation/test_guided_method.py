@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
-from beacon.evaluation.method import Budget, Query, Run
-from beacon.evaluation.methods import EngineMethod, GuidedMethod
+from beacon.evaluation.method import Budget, EngineMethod, GuidedMethod, Query, Run
 from beacon.guide.trivial import OracleGuide
 from beacon.guided.guidance import GuideUse
 from beacon.model.graphical_model import GraphicalModel

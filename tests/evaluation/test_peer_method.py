@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
-from beacon.evaluation.method import Budget
-from beacon.evaluation.methods import PeerMethod
+from beacon.evaluation.method import Budget, PeerMethod
 from beacon.model.graphical_model import GraphicalModel
 from beacon.peers.peer import PeerAnswer
 from tests.evaluation.helpers import evaluated, small_network

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from beacon.errors import UsageError
+from beacon.evaluation.evaluate import evaluate_network, queries_of
 from beacon.evaluation.method import Budget, Query
 from beacon.evaluation.records import record_store
-from beacon.evaluation.session import Plan, evaluate_network, queries_of
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve
@@ -73,8 +73,7 @@ def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
     found = []
     for threads in (1, 3):
         with record_store(tmp_path / str(threads)) as store:
-            plan = Plan(Budget(steps=(40,)), (0,), threads)
-            evaluate_network(network, queries, methods, plan, store, lambda what: None)
+            evaluate_network(network, queries, methods, Budget(steps=(40,)), store, threads=threads)
             store.flush()
             found.append([repeatable(row) for row in store.rows()])
     assert found[0] == found[1]
@@ -102,7 +101,7 @@ def test_budgets_in_seconds_alone_will_do(tmp_path: Path) -> None:
 
 
 def test_propagation_fixes_what_follows_and_keeps_the_rest_of_the_start() -> None:
-    from beacon.evaluation.methods import EngineMethod  # noqa: PLC0415
+    from beacon.evaluation.method import EngineMethod  # noqa: PLC0415
 
     equal = [0.0, -np.inf, -np.inf, 0.0]
     frustrated = [((1, 2), [0.0, -1.0, -2.0, 0.0]), ((1, 2), [-1.0, 0.0, 0.0, -3.0])]
@@ -122,13 +121,14 @@ def test_propagation_fixes_what_follows_and_keeps_the_rest_of_the_start() -> Non
 def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     network, queries, methods = small_network(), some_queries(small_network()), engine_methods("greedy")
     seen: list[str] = []
-    plan = Plan(Budget(steps=(10,)))
+    budget = Budget(steps=(10,))
     with record_store(tmp_path) as store:
-        evaluate_network(network, queries, methods, plan, store, seen.append)
+        evaluate_network(network, queries, methods, budget, store, on_run=seen.append)
         store.flush()
-        evaluate_network(network, queries, methods, plan, store, seen.append)
+        evaluate_network(network, queries, methods, budget, store, on_run=seen.append)
         assert len(seen) == len(queries)
-        evaluate_network(network, queries, engine_methods("greedy", "gls+"), plan, store, seen.append)
+        methods = engine_methods("greedy", "gls+")
+        evaluate_network(network, queries, methods, budget, store, on_run=seen.append)
     assert seen[len(queries) :] == ["grid, gls+"] * len(queries)
 
 
@@ -150,8 +150,3 @@ def test_budgets_that_make_no_sense_are_refused(
 
 def test_budgets_are_sorted_and_counted_once() -> None:
     assert Budget((50, 10, 50), (0.2, 0.1)) == Budget((10, 50), (0.1, 0.2))
-
-
-def test_a_plan_needs_seeds() -> None:
-    with pytest.raises(UsageError, match="seeds must be 0 or more, at least one"):
-        Plan(Budget(), ())

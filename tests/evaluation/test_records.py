@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from beacon.evaluation.method import Budget, Query, Run
-from beacon.evaluation.methods import EngineMethod
-from beacon.evaluation.records import NAMES, SCHEMA, make_record, thinned, thinned_bounds
+from beacon.evaluation.method import Budget, EngineMethod, Query, Run
+from beacon.evaluation.records import SCHEMA, Record, make_record, thinned, thinned_bounds
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Trace
 from tests.evaluation.helpers import engine_methods, evaluated, network_of, small_network
@@ -19,7 +18,7 @@ def trace_of(steps: list[int], scores: list[float]) -> Trace:
 
 
 def test_the_columns_on_disk_are_the_fields_of_a_record() -> None:
-    assert SCHEMA.names == NAMES
+    assert SCHEMA.names == [field.name for field in fields(Record)]
 
 
 def test_of_close_improvements_the_last_is_kept() -> None:

@@ -20,7 +20,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 def test_the_papers_suite_has_its_25_networks_and_their_figures() -> None:
-    networks = load_suite(PAPER).networks
+    networks = load_suite(PAPER)
     assert len(networks) == 25
     assert len({network.short_name for network in networks}) == 25
     by_name = {network.short_name: network for network in networks}
@@ -36,7 +36,7 @@ def test_the_papers_suite_has_its_25_networks_and_their_figures() -> None:
 
 
 def test_the_papers_files_are_what_the_suite_expects(benchmark_files: Path) -> None:
-    for network in load_suite(PAPER).networks:
+    for network in load_suite(PAPER):
         file = network.find(benchmark_files)
         assert file is not None, network.name
         if network.short_name in {"BN-65", "Grid20", "Orc-100", "Pdg-18"}:  # the others take long to read

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from beacon.errors import UsageError
-from beacon.io.settings import as_text, check_known, converted, default_of, from_text, guessed, settings_of
+from beacon.io.settings import as_text, check_known, converted, from_text, guessed, settings_of
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,6 @@ def test_a_dataclass_is_the_one_source_of_names_kinds_defaults_and_texts() -> No
     assert (known["count"].default, known["count"].doc) == (3, "How many; 0 means none.")
     assert (known["ratio"].default, known["ratio"].doc) == (None, "")
     assert known["kind"].doc == "Which."
-
-
-def test_the_default_of_a_parameter() -> None:
-    def function(first: int, second: str = "x") -> None:
-        pass
-
-    assert default_of(function, "second") == "x"
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from beacon.errors import BeaconError, EvidenceError, UsageError
 from beacon.formats import read_evidence, read_evidence_table
 from beacon.model.evidence import parse_evidence_items, resolve_evidence, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.own_queries import as_query_set
-from beacon.query.query_set import QuerySet
+from beacon.query.query_set import QuerySet, as_query_set
 
 MODEL = GraphicalModel.from_tables(
     [2, 2, 3, 2, 2],

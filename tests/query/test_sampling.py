@@ -11,7 +11,7 @@ from beacon.formats import read_model
 from beacon.model.bayes import child_of_factors
 from beacon.model.families import FAMILIES, ising_grid, pedigree, random_bayes_net
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.feasible import feasible_assignments
+from beacon.query.gibbs import feasible_assignments
 from beacon.query.query_set import QuerySet, sample_queries
 from beacon.query.sampling import GibbsSettings, sample_assignments
 from tests.reference import assignments

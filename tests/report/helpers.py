@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from beacon.evaluation.method import Budget, Method, Network, settings_of_method
-from beacon.evaluation.methods import GuidedMethod, PeerMethod
+from beacon.evaluation.evaluate import evaluate_network
+from beacon.evaluation.method import Budget, GuidedMethod, Method, Network, PeerMethod
 from beacon.evaluation.records import record_store
 from beacon.evaluation.run_file import new_run, new_session, save_run
-from beacon.evaluation.session import Plan, evaluate_network
 from beacon.guide.trivial import UniformGuide
 from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid, pedigree, weighted_coloring
@@ -49,15 +48,15 @@ def toy_methods(network: Network) -> list[Method]:
 
 def toy_evaluation(folder: Path) -> None:
     """Fill a folder with the results of the toy evaluation."""
-    plan = Plan(Budget((20, 100), (0.002, 0.004)), (0, 1))
+    budget = Budget((20, 100), (0.002, 0.004))
     run = new_run({"steps": [20, 100], "seconds": [0.002, 0.004], "seeds": [0, 1]})
     store = record_store(folder)
     for name, model in toy_models().items():
         network, methods = network_of(model, name), toy_methods(network_of(model, name))
         queries = some_queries(network, 3)
-        evaluate_network(network, queries, methods, plan, store, lambda what: None)
+        evaluate_network(network, queries, methods, budget, store, seeds=(0, 1))
         run["networks"][name] = _facts(network)
-        run["methods"] |= {method.name: settings_of_method(method) for method in methods}
+        run["methods"] |= {method.name: getattr(method, "settings", dict)() for method in methods}
     store.merge()
     run["networks"]["grid"] |= {"short_name": "Grid4", "published": PUBLISHED, "guide": {"history": HISTORY}}
     run["networks"]["family"]["stands_in_for"] = "a larger family"

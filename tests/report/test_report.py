@@ -11,10 +11,9 @@ import pytest
 
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.metrics import win_percentage
-from beacon.report.comparisons import compared, win_matrix, win_table
+from beacon.report.comparisons import compared, target_table, win_matrix, win_table
 from beacon.report.contents import Report, Section, make_report
 from beacon.report.html import as_html, write_parts
-from beacon.report.summaries import target_table
 
 SECTIONS = [
     "verdict",

@@ -84,9 +84,11 @@ def test_the_terminal_shows_every_cell() -> None:
 
 
 def test_the_best_and_what_reads_the_same_is_marked() -> None:
-    marked = mark_best([number(1.0), number(3.001), number(3.0), number(math.nan), number(-math.inf)])
+    marked = mark_best(
+        [number(1.0), number(3.001), number(3.0), number(math.nan), number(-math.inf)], largest=True
+    )
     assert [cell.is_best for cell in marked] == [False, True, True, False, False]
-    marked = mark_best([number(1.0), number(3.0)], largest=False)
+    marked = mark_best([number(1.0), number(3.0)])
     assert [cell.is_best for cell in marked] == [True, False]
     assert not mark_best([number(1.0)])[0].is_best  # nothing to be better than
 

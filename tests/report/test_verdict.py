@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beacon.report.contents import Report
-from beacon.report.naming import COLOURS, colour_of
-from beacon.report.verdict import verdict
+from beacon.report.contents import Report, verdict
+from beacon.report.tables import COLOURS, colour_of
 
 
 class Scripted:

@@ -10,8 +10,7 @@ import pytest
 
 from beacon.engine.incumbent import RUNNING
 from beacon.errors import UsageError
-from beacon.evaluation.method import Budget, Query
-from beacon.evaluation.methods import EngineMethod
+from beacon.evaluation.method import Budget, EngineMethod, Query
 from beacon.exact.bound import Bound
 from beacon.exact.plan import Plan
 from beacon.learn.teacher import Teacher, TeacherSettings

@@ -13,8 +13,8 @@ import numpy as np
 
 from beacon.model.families import ising_grid
 from beacon.model.graphical_model import GraphicalModel
+from beacon.serve.app import address_of, listen, new_server
 from beacon.serve.models import ServedModel
-from beacon.serve.server import address_of, listen, new_server
 from beacon.serve.service import Service
 from beacon.serve.settings import ServeSettings
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beacon.serve.metrics import BUCKETS, Metrics
+from beacon.serve.service import BUCKETS, Metrics
 
 
 def test_counts_and_gauges_have_a_line_each() -> None:

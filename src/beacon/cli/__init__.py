@@ -19,8 +19,8 @@ from typing import Any
 
 GARBAGE_THRESHOLD = 50_000  # loading packages makes many objects and no garbage: look for it less often
 SIGNALS = ("SIGINT", "SIGTERM", "SIGXCPU")  # the last: a limit of the shell on processor time
-AGAIN_SECONDS = 0.01  # until a signal that was lost is sent once more
-PATIENCE_SECONDS = 5.0  # that the end of the work may take before one more signal stops that, too
+AGAIN_SECONDS = 0.01  # until a lost signal is sent again
+PATIENCE_SECONDS = 5.0  # for ending the work; a signal that comes later than that stops the ending, too
 
 
 def main() -> None:
@@ -36,15 +36,15 @@ def main() -> None:
         try:
             app(prog_name="beacon")
         finally:
-            handle_signals(signal.SIG_IGN)  # all is said: nothing is left to be stopped
-            gc.freeze()  # what is left goes with the process: looking for garbage in it only takes time
+            handle_signals(signal.SIG_IGN)  # all output is written
+            gc.freeze()  # the interpreter would look for garbage once more before it ends
     except KeyboardInterrupt:
         print("beacon: interrupted", file=sys.stderr)
         sys.exit(130)
 
 
 class _Ending:
-    """Which signal asked the process to end, when, and who is to hear of it instead of being stopped."""
+    """Which signal asked the process to end, and when; ``listener``: the event to set instead of stopping."""
 
     number = 0
     since = -math.inf
@@ -53,7 +53,7 @@ class _Ending:
 
 
 def _end(number: int, frame: Any) -> None:
-    """The first signal ends the work; further ones change nothing while that goes on, for some seconds."""
+    """The first signal ends the work; further ones are ignored for some seconds while it ends."""
     is_first = _Ending.number == 0
     if not is_first and monotonic() - _Ending.since < PATIENCE_SECONDS:
         return
@@ -66,7 +66,7 @@ def _end(number: int, frame: Any) -> None:
 
 
 def hear_again(unraisable: sys.UnraisableHookArgs) -> None:
-    """Send a signal once more that came where Python ignores errors, such as in a callback of a library."""
+    """Send a signal again that came where Python ignores errors, such as in a callback of a library."""
     if unraisable.exc_type is not KeyboardInterrupt or _Ending.number == 0:
         sys.__unraisablehook__(unraisable)
         return
@@ -77,7 +77,7 @@ def hear_again(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def handle_signals(handler: Any = _end) -> list[tuple[int, Any]]:
-    """From now on, signals to end the process become a KeyboardInterrupt; the handlers before."""
+    """Turn signals to end the process into a KeyboardInterrupt; return the handlers before."""
     _Ending.number, _Ending.since, _Ending.has_stopped = 0, -math.inf, False
     if threading.current_thread() is not threading.main_thread():
         return []
@@ -87,7 +87,7 @@ def handle_signals(handler: Any = _end) -> list[tuple[int, Any]]:
 
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """The same for a while."""
+    """Within the block, signals to end the process become a KeyboardInterrupt."""
     before = handle_signals()
     try:
         yield
@@ -98,14 +98,14 @@ def interrupted_by_signals() -> Iterator[None]:
 
 @contextmanager
 def told_by_signals() -> Iterator[threading.Event]:
-    """In here a signal sets the event and stops nothing: what was found is still shown and written."""
+    """Within the block a signal sets the event and stops nothing, so that what was found is still written."""
     event = threading.Event()
     with _heard_by(event):
         yield event
 
 
 def stopped_by_signals() -> AbstractContextManager[None]:
-    """The other way round for a part of that: what takes long and leaves nothing worth keeping."""
+    """Within :func:`told_by_signals`: a part that a signal does stop, since it has no results to keep."""
     return _heard_by(None)
 
 
@@ -119,7 +119,7 @@ def _heard_by(listener: threading.Event | None) -> Iterator[None]:
 
 
 def was_stopped() -> bool:
-    """Has a signal stopped the work? In the middle of an import this can come out as an error of any kind."""
+    """Has a signal stopped the work? Within an import the KeyboardInterrupt can turn into any other error."""
     return _Ending.has_stopped
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beacon.cli import told_by_signals
 from beacon.cli.console import ProgressBar, note_if_slow, one_line, say, say_json, say_table, warn
+from beacon.errors import UsageError
+from beacon.io.files import base_suffix
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result, ResultList
@@ -20,8 +23,9 @@ from beacon.runner.stop import Stop
 
 if TYPE_CHECKING:
     from beacon.formats.costs import CostKind
-    from beacon.runner.show import Show
 
+COSTS = (".wcsp", ".cfn")
+OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
 LONG_SECONDS = 2.0
 LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
 MOST_LINES = 40
@@ -35,18 +39,7 @@ class Place(NamedTuple):
     table: str | None = None
     """One table of all answers."""
     keys: Mapping[str, list[Any]] = {}
-    """Columns of the table that tell whose the answers are."""
-
-
-def place_of(
-    out: str | None, num_queries: int, keys: Mapping[str, list[Any]], inputs: Iterable[str | Path | None]
-) -> Place:
-    """Where ``-o OUT`` writes to, checked: it must be none of the files and folders that are read."""
-    if out is None and not keys:
-        return Place()
-    from beacon.cli.answers import checked_place  # noqa: PLC0415 - most answers are only shown
-
-    return checked_place(out, num_queries, keys, inputs)
+    """Columns of the table that say which query an answer belongs to."""
 
 
 class Output(NamedTuple):
@@ -59,20 +52,12 @@ class Output(NamedTuple):
     quiet: bool
     costs: CostKind | None
     """What the numbers of the model's file are, if these are costs."""
-    show: Show | None
-    """Which variables to print; None: those of the query, cut if there are many."""
+    word: str | None
+    """Which variables to print: query, changed or all; None: those of the query, cut if there are many."""
+    variables: tuple[int, ...]
+    """The variables to print that were named, if any were."""
     asked: Mapping[str, Any]
     """What was asked for besides the answer: options of :func:`beacon.solve`."""
-
-    @property
-    def variables(self) -> tuple[int, ...]:
-        """Those to print that were named."""
-        return () if self.show is None else self.show.variables
-
-    @property
-    def word(self) -> str | None:
-        """Which ones to print where none were named."""
-        return None if self.show is None else self.show.word
 
 
 def solve_and_show(
@@ -144,12 +129,9 @@ def say_answer(result: Result, output: Output, unobserved: Result | None) -> Non
         _say_trace(result, output.show_all)
     say("")
     _say_values(result, output, unobserved)
-    if any(output.asked[name] for name in ("alternatives", "margins", "suppose")):
-        from beacon.cli import answer_besides as besides  # noqa: PLC0415 - on request only
-
-        besides.say_supposed(result)
-        besides.say_alternatives(result, output.asked["distance"])
-        besides.say_margins(result, output.asked["margins"], output.show_all)
+    _say_supposed(result)
+    _say_alternatives(result, output.asked["distance"])
+    _say_margins(result, output.asked["margins"], output.show_all)
 
 
 def _say_trace(result: Result, show_all: bool) -> None:
@@ -185,7 +167,7 @@ def rows_of(result: Result, variables: range | list[int] | tuple[int, ...]) -> l
 
 
 def _say_query(rows: list[tuple[str, str]], is_long: bool) -> None:
-    """A long answer is cut to what differs from its commonest value: most findings are "no"."""
+    """Of a long answer, print the variables without its most frequent value: most findings are "no"."""
     if is_long or len(rows) <= MOST_LINES:
         say_table(rows)
         return
@@ -200,24 +182,20 @@ def _say_query(rows: list[tuple[str, str]], is_long: bool) -> None:
 
 def _say_changed(result: Result, unobserved: Result) -> None:
     changes = result.changes_against(unobserved)
-    rows = [(name, value) for name, value in changes.items() if not _is_observed(result, name)]
+    observed = {result.model.names[i] for i in result.evidence}
+    rows = [(name, value) for name, value in changes.items() if name not in observed]
     say_table(rows)
     others = result.model.num_variables - len(result.evidence) - len(rows)
     say(f"{others:,} other variables are what they would be without any evidence; --show query lists all")
 
 
-def _is_observed(result: Result, name: str) -> bool:
-    return result.model.name_to_variable[name] in result.evidence
-
-
 def _say_probability(result: Result) -> None:
-    """Print the probability of the answer, where elimination gave it and so can give its probability."""
+    """Print the probability of the answer, where elimination found it."""
     if result.proof != "elimination" or result.probability is None:
         return
-    known = (
-        "" if result.log_evidence is None else f"; the evidence has log probability {result.log_evidence:.6g}"
-    )
-    given = f"given the evidence{known}" if result.evidence else "without any evidence"
+    given = "given the evidence" if result.evidence else "without any evidence"
+    if result.evidence and result.log_evidence is not None:
+        given += f"; the evidence has log probability {result.log_evidence:.6g}"
     say(f"probability    {result.probability:.4g} {given}")
 
 
@@ -243,3 +221,99 @@ def write(file: Path, result: Result) -> None:
     from beacon.formats import write_solution  # noqa: PLC0415 - most answers are only shown
 
     write_solution(file, result.assignment)
+
+
+MOST_CHANGES = 8  # named in a line
+
+
+def _say_supposed(result: Result) -> None:
+    """Print the best assignment with what was supposed, and what it loses."""
+    supposed = result.supposed
+    if supposed is None:
+        return
+    model, given = result.model, {i: v for i, v in supposed.evidence.items() if i not in result.evidence}
+    names = ", ".join(f"{model.names[i]}={model.labels[i][v]}" for i, v in given.items())
+    if supposed.zero_factors:
+        kind = "is impossible" if supposed.is_impossible else "was only found with probability zero"
+        say(f"\nsupposed       {names}: {kind}")
+        return
+    loss = supposed.loss_against(result)
+    sure = "" if result.is_optimal and supposed.is_optimal else " (not proved)"
+    say(f"\nsupposed       {names}: log score {supposed.log_score:.6f}, {_lost(loss)}{sure}")
+    say_table([(f"  {name}", value) for name, value in supposed.changes_against(result).items()])
+
+
+def _say_alternatives(result: Result, distance: int) -> None:
+    """Print the best assignments and what differs."""
+    found = result.alternatives
+    if found is None:
+        return
+    how = "exact" if found.exact else "by search: better ones may exist"
+    variables = "1 variable" if distance == 1 else f"{distance} variables"
+    say(f"\nalternatives   {how}; any two differ in at least {variables}")
+    for number, one in enumerate(found, 1):
+        changes = ", ".join(
+            f"{name}={one_line(value)}" for name, value in [*one.changes.items()][:MOST_CHANGES]
+        )
+        more = f" and {len(one.changes) - MOST_CHANGES:,} more" if len(one.changes) > MOST_CHANGES else ""
+        differs = f"  {_lost(one.loss)}: {changes}{more}" if number > 1 else "  the answer"
+        say(f"{number:>4}  {one.log_score:.6f}{differs}")
+    if not found:
+        say("  none: the answer itself has probability zero")
+
+
+def _say_margins(result: Result, is_asked: bool, is_long: bool) -> None:
+    """Print the best other value of each variable, closest first."""
+    margins = result.margins
+    if margins is None:
+        if is_asked:
+            say("\nmargins        none: the answer itself has probability zero")
+        return
+    how = "exact" if margins.exact else "the least that was seen, and what is proved"
+    say(f"\nmargins        {how}; what the best other value of a variable would lose, in nats")
+    rows, least = margins.closest(), {} if margins.exact else margins.at_least
+    shown = rows if is_long else rows[:MOST_LINES]
+    width = max((len(name) for name, _, _ in shown), default=0)
+    for name, value, loss in shown:
+        proved = f"  (at least {least[name][value]:.4g})" if least and least[name][value] > 0 else ""
+        say(f"{name:<{width}}  {loss:>10.4g}  {one_line(value)}{proved}")
+    if len(rows) > len(shown):
+        say(f"… and {len(rows) - len(shown):,} that lose more; --all lists them, --json has every value")
+    certain = len(margins) - len(rows)
+    if certain:
+        cannot = "cannot have another value" if margins.exact else "were seen with no other value"
+        say(f"{certain:,} variables {cannot}")
+
+
+def _lost(loss: float) -> str:
+    return f"{loss:.4g} nats less" if loss >= 0 else f"{-loss:.4g} nats more"
+
+
+def costs_of(model_file: str) -> CostKind | None:
+    """What the numbers of a model's file are, if these are costs."""
+    if base_suffix(model_file) not in COSTS:
+        return None
+    from beacon.formats.costs import cost_kind  # noqa: PLC0415 - few files have costs
+
+    return cost_kind(model_file)
+
+
+def workers(backend: str | None, threads: int | None) -> AbstractContextManager[None]:
+    """Within the block, many queries are answered by this backend."""
+    if backend is None:
+        return nullcontext()
+    from beacon.runner.crews import on_backend  # noqa: PLC0415 - most queries are answered here
+
+    return on_backend(backend, threads)
+
+
+def check_guide_options(guide: str | None, start: str | None, asked: Mapping[str, Any]) -> None:
+    """Refuse options that only mean something with a guide."""
+    given = [OPTION_NAMES.get(name, f"--{name}") for name in asked]
+    if start == "guide":
+        given.append("--start guide")
+    if given and guide is None:
+        need = "needs" if len(given) == 1 else "need"
+        raise UsageError(
+            f"{', '.join(given)} {need} a guide; give one with --guide DIR (made by `beacon train`)"
+        )

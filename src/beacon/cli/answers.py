@@ -9,11 +9,9 @@ from typing import Any
 from beacon.cli.answer import Output, Place, rows_of, warn_if_impossible, write
 from beacon.cli.console import ProgressBar, one_line, say_json
 from beacon.errors import UsageError
-from beacon.io.files import TABLES, base_suffix, check_named, check_no_input, check_writable
+from beacon.io.files import COMPRESSIONS, TABLES, base_suffix, check_named, check_no_input, check_writable
 from beacon.runner.result import Result, ResultList
 from beacon.runner.show import as_json
-
-COMPRESSED = (".gz", ".xz", ".bz2")
 
 
 def result_line(query: object, result: Result, variables: tuple[int, ...]) -> str:
@@ -47,25 +45,20 @@ class ManyAnswers:
     """Hears of results as they come: writes each to its file, prints their lines in the queries' order."""
 
     def __init__(self, bar: ProgressBar, output: Output) -> None:
-        self._bar = bar
-        self._output = output
-        self._waiting: dict[int, Result] = {}
-        self._heard: set[int] = set()
+        self._bar, self._output = bar, output
+        self._heard: dict[int, Result] = {}
         self._next = 0
 
     def hear(self, query: int, result: Result) -> None:
         """Take one result; those heard before are not repeated."""
         if query in self._heard:
             return
-        self._heard.add(query)
-        self._waiting[query] = result
+        self._heard[query] = result
         if self._output.place.files:
             write(self._output.place.files[query], result)
-        while self._next in self._waiting:
-            following = self._waiting.pop(self._next)
-            line = result_line(self._name(self._next), following, self._output.variables)
+        while (following := self._heard.get(self._next)) is not None:
             if not self._output.json:
-                self._bar.say(line)
+                self._bar.say(result_line(self._name(self._next), following, self._output.variables))
             self._next += 1
         self._bar.reach(len(self._heard))
 
@@ -75,29 +68,23 @@ class ManyAnswers:
         return one_line(", ".join(str(column[query]) for column in keys)) if keys else query
 
 
-def checked_place(
+def place_of(
     out: str | None, num_queries: int, keys: Mapping[str, list[Any]], inputs: Iterable[str | Path | None]
 ) -> Place:
-    """A table if ``out`` is the name of one, or a file per query."""
+    """Where ``-o OUT`` writes to: a table or a file per query, and none of the files that are read."""
     places = [Path(one) for one in inputs if one is not None]
     read = [file for place in places for file in (place.glob("*") if place.is_dir() else [place])]
     if out is not None and base_suffix(out) in TABLES:
         check_writable(out, read)
         return Place(table=out, keys=keys)
-    if keys:
+    if keys or out is None:
         raise UsageError("--key goes into a table of answers; give one with -o OUT.csv")
-    return Place(solution_files(out, num_queries, read))
-
-
-def solution_files(out: str | None, count: int, inputs: Iterable[str | Path | None]) -> list[Path]:
-    """One file per query, checked; none if there is no ``out``."""
-    files = [] if out is None else solution_paths(out, count)
-    read = list(inputs)
+    files = solution_paths(out, num_queries)
     for file in files[:1]:  # the others are its neighbours
         check_writable(str(file))
     for file in files:
         check_no_input(str(file), read)
-    return files
+    return Place(files)
 
 
 def solution_paths(out: str, count: int) -> list[Path]:
@@ -114,6 +101,6 @@ def solution_paths(out: str, count: int) -> list[Path]:
 def _numbered(place: Path, query: int) -> str:
     """The number goes before the suffix: a.MPE -> a.0.MPE, a.MPE.gz -> a.0.MPE.gz."""
     suffix = place.suffix
-    if suffix.lower() in COMPRESSED:
+    if suffix.lower() in COMPRESSIONS:
         suffix = Path(place.stem).suffix + suffix
     return f"{place.name.removesuffix(suffix)}.{query}{suffix}"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -18,8 +18,9 @@ from typer.core import TyperCommand, TyperGroup
 from beacon import __version__
 from beacon.cli import exit_code, was_stopped
 from beacon.cli.console import note, one_line, say
-from beacon.cli.options import SWITCH, hide_types_of, read_values_of
+from beacon.cli.options import SWITCH
 from beacon.errors import BeaconError, UsageError
+from beacon.io.settings import from_text, plain_kind
 
 VERBS = (
     "info",
@@ -52,10 +53,40 @@ def verb_command(name: str) -> Any:
 
 
 def verb_listed(name: str) -> TyperCommand:
-    """A stand-in with the verb's help, read from its file."""
+    """A stand-in for the list of verbs, with the help that its file has: importing it would take long."""
     tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     verb = next(node for node in tree.body if getattr(node, "name", "").rstrip("_") == name)
     return TyperCommand(name, help=inspect.cleandoc(ast.get_docstring(verb) or ""), rich_markup_mode="rich")  # type: ignore[arg-type]
+
+
+def hide_types_of(command: Any, context: typer.Context) -> None:
+    """Leave Python's types out of the help: ``<str>`` after MODEL, ``<bool>`` after --help."""
+    for one in command.get_params(context):
+        shown = getattr(one, "display_type_rich", None)  # older versions of typer show none
+        if shown is not None and (shown(ctx=context) or "").startswith("<"):
+            one.display_type_rich = lambda ctx: None
+        if one.param_type_name == "argument" and one.required:
+            one.get_usage_pieces = lambda ctx, name=one.metavar: [name]  # not {MODEL}
+
+
+def read_values_of(command: Any, context: typer.Context) -> None:
+    """Convert the values of options here: typer would load pydantic to do it, a tenth of a second."""
+    parameters = inspect.signature(command.callback, eval_str=True).parameters
+    for one in command.get_params(context):
+        kind = parameters[one.name].annotation.__origin__ if one.name in parameters else str
+        one.process_value = partial(_processed, one, plain_kind(kind))
+
+
+def _processed(one: Any, kind: Any, context: Any, value: Any) -> Any:
+    if one.required and one.value_is_missing(value):
+        return type(one).process_value(one, context, value)  # says what is missing
+    if isinstance(value, str) and kind in {int, float}:
+        value = from_text(one.opts[0], kind, value)
+    elif get_origin(kind) is tuple:
+        value = tuple(from_text(one.opts[0], get_args(kind)[0], str(part)) for part in value)
+    elif value is None and one.multiple:
+        value = ()
+    return value if one.callback is None else one.callback(context, one, value)
 
 
 class VerbCommand(TyperCommand):
@@ -78,7 +109,7 @@ class BeaconGroup(TyperGroup):
     _is_listing = False
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """All verbs, in the order of a day's work."""
+        """All verbs, in the order in which they are used."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -108,7 +139,7 @@ class BeaconGroup(TyperGroup):
 
 
 def exit_code_of(command: Callable[[], Any]) -> int:
-    """Run a command; say in one line what the user can fix, and let bugs through."""
+    """Run a command: an error that the user can fix becomes one line, a bug a traceback."""
     try:
         code = command()
         sys.stdout.flush()  # a full disk or a closed pipe must show here, not when Python shuts down

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from beacon.cli.app import FAILED
-from beacon.cli.choices import EvidenceFiles, read_queries
 from beacon.cli.console import say_json, say_table
-from beacon.cli.options import EvidenceItems, Json, ModelFile, Quiet, argument, option
+from beacon.cli.options import QUERY, Json, ModelFile, QueryOptions, Quiet, argument, flags, option
 from beacon.errors import UsageError
 
 NO_FILE = "-"
@@ -17,14 +17,14 @@ TAKES = "expected MODEL and SOLUTION, or MODEL, EVID and SOLUTION"
 MOST_NAMED = 10
 
 
+@flags("asked", QueryOptions, QUERY, "--evid FILE", "--evidence -e VARIABLE=VALUE")
 def check(
     model_file: ModelFile,
     files: Annotated[
         list[str], argument("[EVID] SOLUTION", "Solution file (MPE); an evidence file may stand before it.")
     ],
     *,
-    evidence_files: EvidenceFiles = None,
-    evidence: EvidenceItems = None,
+    asked: QueryOptions,
     query: Annotated[
         int | None, option("--query N", "Which query of an evidence file of several: 0, 1, …", low=0)
     ] = None,
@@ -43,9 +43,9 @@ def check(
     *before, solution_file = files
     if len(before) > 1:
         raise UsageError(f"{TAKES}; found {len(files) + 1} files")
-    told = [*(file for file in before if file != NO_FILE), *(evidence_files or [])]
+    told = [*(file for file in before if file != NO_FILE), *asked.evid]
     model = read_model(model_file)
-    queries, _ = read_queries(model, told, [], evidence or [])
+    queries, _ = replace(asked, evid=told).read(model)
     if query is None and len(queries) > 1:
         raise UsageError(f"{', '.join(told)}: {len(queries)} queries; choose one with --query N")
     if query is not None and query >= len(queries):

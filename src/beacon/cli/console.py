@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
 
@@ -69,7 +69,7 @@ def note_if_slow(text: str, seconds: float, quiet: bool = False) -> Iterator[Non
 
 
 class _Notes(logging.Handler):
-    """What the library logs, as notes; all but the note on compiling are warnings or say how it goes."""
+    """Prints what the library logs; the note on compiling (logger ``beacon``) is not called a warning."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one record."""
@@ -104,26 +104,20 @@ def say_table(rows: list[tuple[str, str]]) -> None:
 
 def line_width() -> int:
     """Columns that a line of stdout may have: those of the terminal, or as many as it takes."""
-    from rich.console import Console  # noqa: PLC0415
-
-    return Console().width if sys.stdout.isatty() else NO_MARGIN
+    return _console().width if sys.stdout.isatty() else NO_MARGIN
 
 
 def say_drawn(*tables: Table) -> None:
-    """Print drawn tables; one that cannot be as narrow as the terminal is wrapped by it, and not cut."""
-    from rich.console import Console  # noqa: PLC0415
-
+    """Print tables; where one cannot be as narrow as the terminal, its lines are wrapped and not cut."""
     for table in tables:
         _keep_words_whole(table)
         width = max(line_width(), least_width(table))
-        Console(highlight=False, width=width).print(table, crop=False)
+        _console(highlight=False, width=width).print(table, crop=False)
 
 
 def _keep_words_whole(table: Table) -> None:
-    """Left to itself, rich shortens numbers to make room for long words in other columns."""
-    from rich.console import Console  # noqa: PLC0415
-
-    console = Console(width=NO_MARGIN)
+    """Without this, rich shortens numbers to make room for long words in other columns."""
+    console = _console(width=NO_MARGIN)
     for column in table.columns:
         widths = [console.measure(cell).minimum for cell in (column.header, *column.cells)]
         column.min_width = max(column.min_width or 0, *widths)
@@ -131,16 +125,19 @@ def _keep_words_whole(table: Table) -> None:
 
 def least_width(table: Table) -> int:
     """Columns that a table takes when all its words are wrapped."""
-    from rich.console import Console  # noqa: PLC0415
+    return _console(width=NO_MARGIN).measure(table).minimum
 
-    console = Console(width=NO_MARGIN)
-    return console.measure(table).minimum
+
+def _console(**settings: Any) -> Console:
+    from rich.console import Console  # noqa: PLC0415 - rich takes a moment to load
+
+    return Console(**settings)
 
 
 class ProgressBar:
     """A bar over ``total`` parts of some work, or a spinner with a clock where the parts are unknown.
 
-    A total of 0 is one that :meth:`show` will tell.
+    With a total of 0 it is a bar, whose total :meth:`show` tells.
     """
 
     def __init__(self, work: str, total: int | None, quiet: bool = False) -> None:
@@ -155,28 +152,27 @@ class ProgressBar:
             bars.append(self._print)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar:
             bars.remove(self._print)
             self._bar.stop()
 
     def show(self, what: str, done: int, total: int) -> None:
         """Say how it goes: a callback for the library. A total of 0 is not known."""
-        if self._bar and self._task is not None:
-            text = f"{self._work}: {what}" if self._work else what
-            self._bar.update(self._task, description=text, completed=done, total=total or None)
+        text = f"{self._work}: {what}" if self._work else what
+        self._update(description=text, completed=done, total=total or None)
 
     def reach(self, done: int) -> None:
         """This many parts are done."""
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=done)
+        self._update(completed=done)
 
     def describe(self, text: str) -> None:
         """Say how it goes."""
+        self._update(description=f"{self._work}: {text}")
+
+    def _update(self, **fields: Any) -> None:
         if self._bar and self._task is not None:
-            self._bar.update(self._task, description=f"{self._work}: {text}")
+            self._bar.update(self._task, **fields)
 
     def note(self, line: str) -> None:
         """Print a line for the person at the terminal on stderr; above the bar, if there is one."""
@@ -208,8 +204,8 @@ class KeepingBar(ProgressBar):
         self._done = done
         self.reach(done)
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        super().__exit__(kind, error, trace)
+    def __exit__(self, kind: object = None, *_: object) -> None:
+        super().__exit__()
         if kind is KeyboardInterrupt and self._done > 0:
             note(
                 f"{self._done:,} of {self._all:,} queries are done and kept in {self._target}.parts; "
@@ -218,7 +214,6 @@ class KeepingBar(ProgressBar):
 
 
 def _new_bar(is_counted: bool) -> Progress:
-    from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         MofNCompleteColumn,
@@ -231,7 +226,7 @@ def _new_bar(is_counted: bool) -> Progress:
     )
 
     text = TextColumn("{task.description}", markup=False)
-    console = Console(stderr=True)
+    console = _console(stderr=True)
     spinner = SpinnerColumn("line" if console.options.ascii_only else "dots")
     columns: list[ProgressColumn] = [spinner, text, TimeElapsedColumn()]
     if is_counted:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from beacon.cli.console import one_line, say, say_json
 from beacon.cli.options import Json, Quiet, argument, option
-from beacon.cli.rewriting import DEFAULT_PRECISION, check_scale, remarks_on, scaled_model, write_fitting
+from beacon.cli.rewriting import DEFAULT_PRECISION, remarks_on, scaled_model, write_fitting
 from beacon.io.files import check_writable
 
 
@@ -25,7 +25,7 @@ def convert(
     ] = None,
     scale: Annotated[
         float | None,
-        option("--scale S", "Multiply every log-potential by this positive number.", callback=check_scale),
+        option("--scale S", "Multiply every log-potential by this positive number."),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,

@@ -25,27 +25,26 @@ def demo(
     """
     from beacon.cli import demo_story as story  # noqa: PLC0415
     from beacon.formats import write_model  # noqa: PLC0415
-    from beacon.pipeline import demo as grid  # noqa: PLC0415
     from beacon.pipeline.pipeline import Job, stage_line  # noqa: PLC0415
     from beacon.pipeline.run import run_job  # noqa: PLC0415
     from beacon.report.comparisons import difference_tables  # noqa: PLC0415
+    from beacon.report.contents import verdict  # noqa: PLC0415
     from beacon.report.drawings import write_picture  # noqa: PLC0415
-    from beacon.report.verdict import verdict  # noqa: PLC0415
 
     check_named(out)
-    folder, model, clinic = Path(out), grid.hard_model(), story.clinic()
-    grid.make_ready(folder, model)
+    folder, model, clinic = Path(out), story.hard_model(), story.clinic()
+    story.make_ready(folder, model)
     story.tell_story(clinic, quiet)
     story.show_search(model, quiet)
-    say(story.LEARNING.format(count=grid.COUNT, folder=one_line(out)))
+    say(story.LEARNING.format(count=story.COUNT, folder=one_line(out)))
     with ProgressBar("", 0, quiet) as bar:
-        job = Job(model, NAME, folder, grid.demo_settings(), command=command_line(), on_progress=bar.show)
+        job = Job(model, NAME, folder, story.demo_settings(), command=command_line(), on_progress=bar.show)
         made = run_job(job, redo=True, on_stage=lambda *stage: bar.say(one_line(stage_line(*stage))))
     results, best = made.evaluation, made.stages["tune"]["summary"].partition(": ")[2]
     write_picture(results, folder / PICTURE)
     write_model(clinic, folder / CLINIC)
     say_drawn(*difference_tables(results))
     say(story.METHODS.format(best=best, words="\n".join(verdict(results))))
-    places = {"clinic": folder / CLINIC, "model": folder / grid.MODEL_FILE, "guide": made.guide}
+    places = {"clinic": folder / CLINIC, "model": folder / story.MODEL_FILE, "guide": made.guide}
     words = {name: one_line(str(place)) for name, place in places.items()}
     say(story.NEXT.format(folder=one_line(out), page=made.report.name, picture=PICTURE, **words))

@@ -1,28 +1,56 @@
-"""What the demo tells: a diagnosis, a search on a hard model, and what learning adds to it."""
+"""What the demo tells, a hard search drawn as a curve, and the settings of what it learns."""
 
 from __future__ import annotations
 
 import math
+import os
+import sys
+from bisect import bisect_right
 from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
 from beacon.cli.console import ProgressBar, say, say_drawn
-from beacon.cli.curve import Curve
+from beacon.errors import BeaconError
+from beacon.evaluation.run_file import FILE
+from beacon.evaluation.settings import EvaluateSettings
+from beacon.formats import read_model, write_model
+from beacon.io.files import make_folder
+from beacon.learn.collect import CollectSettings
+from beacon.learn.teacher import TeacherSettings
+from beacon.learn.tune import TuneSettings
+from beacon.model.families import ising_grid
 from beacon.model.families.diagnosis import VIA, diagnosis, diseases_of, findings_of
 from beacon.model.graphical_model import GraphicalModel
+from beacon.pipeline.settings import RunSettings
 from beacon.query.query_set import sample_queries
 from beacon.query.sampling import sample_assignments
 from beacon.runner.result import Result
 from beacon.runner.stop import MaxRuntime
 from beacon.solver import solve
 
+if TYPE_CHECKING:
+    from beacon.runner.result import Result
+    from beacon.runner.search import Search
+
 NO, YES = 0, 1
 SEED = 7
 NUM_PRESENT, NUM_ABSENT = 6, 8
 HARD_STOP = MaxRuntime(8.0)
+MODEL_FILE = "grid.uai"
+SIZE = 50
+COUNT = 200
+TEACHER_STEPS = 100_000
+SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1)
+WIDTH, DECADES, ROWS = 64, 4, 2  # columns; powers of ten on either side of the answer, and their rows
+LEAST = 0.1  # nats at which the scale begins
+FRAME_SECONDS = 0.1
+SCORE, BOUND, BAND, SPACE = "●", "▔", "░", " "
 INTRODUCTION = """\
 1. DIAGNOSIS. A clinic knows how {diseases} diseases cause {findings} findings: a Bayesian network of
 {variables} variables. A patient comes in: {present} findings are seen, {absent} are ruled out.
@@ -75,13 +103,12 @@ class Patient:
         return [self.model.names[i] for i, v in self.evidence.items() if v == value]
 
 
-def simulate_patient(model: GraphicalModel, seed: int, num_present: int, num_absent: int) -> Patient:
+def simulate_patient(model: GraphicalModel) -> Patient:
     """Draw a person from the model, and look at a few findings of either kind."""
-    (truth,) = sample_assignments(model, 1, seed)
-    rng = np.random.default_rng(seed)
-    shuffled = rng.permutation(findings_of(model)).tolist()
-    present = [i for i in shuffled if truth[i] == YES][:num_present]
-    absent = [i for i in shuffled if truth[i] == NO][:num_absent]
+    (truth,) = sample_assignments(model, 1, SEED)
+    shuffled = np.random.default_rng(SEED).permutation(findings_of(model)).tolist()
+    present = [i for i in shuffled if truth[i] == YES][:NUM_PRESENT]
+    absent = [i for i in shuffled if truth[i] == NO][:NUM_ABSENT]
     return Patient(model, truth, dict.fromkeys(present, YES) | dict.fromkeys(absent, NO))
 
 
@@ -107,11 +134,17 @@ def _cause(result: Result, finding: str) -> str:
 
 def tell_story(model: GraphicalModel, quiet: bool = False) -> None:
     """Simulate a patient, find the explanation of what a doctor sees, and show how sure it is."""
-    patient = simulate_patient(model, SEED, NUM_PRESENT, NUM_ABSENT)
-    say(_introduction(patient))
+    patient = simulate_patient(model)
+    present, absent = patient.seen(YES), patient.seen(NO)
+    counts = {"diseases": len(diseases_of(model)), "findings": len(findings_of(model))}
+    say(
+        INTRODUCTION.format(variables=model.num_variables, present=len(present), absent=len(absent), **counts)
+    )
     with ProgressBar("solving", None, quiet):
         result = solve(model, patient.evidence, margins=True)
-    say_drawn(_findings_table(patient), _diseases_table(result, patient))
+    findings = _table("What the doctor knows", "seen", "ruled out")
+    findings.add_row(_listed(present), _listed(absent))
+    say_drawn(findings, _diseases_table(result, patient))
     say(_conclusion(result, patient))
 
 
@@ -126,22 +159,6 @@ def show_search(model: GraphicalModel, quiet: bool = False) -> None:
         f"Log score {result.log_score:.4f}, {result.certainty}, after {result.steps:,} steps in "
         f"{result.seconds:.1f} s."
     )
-
-
-def _introduction(patient: Patient) -> str:
-    return INTRODUCTION.format(
-        diseases=len(diseases_of(patient.model)),
-        findings=len(findings_of(patient.model)),
-        variables=patient.model.num_variables,
-        present=len(patient.seen(YES)),
-        absent=len(patient.seen(NO)),
-    )
-
-
-def _findings_table(patient: Patient) -> Table:
-    table = _table("What the doctor knows", "seen", "ruled out")
-    table.add_row(_listed(patient.seen(YES)), _listed(patient.seen(NO)))
-    return table
 
 
 def _diseases_table(result: Result, patient: Patient) -> Table:
@@ -186,3 +203,121 @@ def _listed(names: list[str]) -> str:
 
 def _readable(name: str) -> str:
     return name.replace("_", " ")
+
+
+class Point(NamedTuple):
+    """What is known at one time."""
+
+    seconds: float
+    score: float
+    bound: float
+
+
+class Curve:
+    """Hears a search and draws it: live where a person watches, and at the end for everybody."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.points: list[Point] = []
+        self._live = None
+        if not quiet and sys.stdout.isatty():
+            from rich.live import Live  # noqa: PLC0415 - rich takes a moment to load
+
+            self._live = Live(transient=True, auto_refresh=False)
+        self._drawn = -math.inf
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._live:
+            self._live.stop()
+        if kind is None:
+            say(drawn(self.points))
+
+    def hear(self, search: Search) -> None:
+        """Note how the search stands: a callback for the library."""
+        self.points.append(Point(search.seconds, search.best_score, search.upper_bound))
+        if self._live and monotonic() > self._drawn + FRAME_SECONDS:
+            self._drawn = monotonic()
+            self._live.update(drawn(self.points), refresh=True)
+
+    def end(self, result: Result) -> None:
+        """Note how it ended."""
+        bound = math.inf if result.upper_bound is None else result.upper_bound
+        self.points.append(Point(result.seconds, result.floored_log_score, bound))
+
+
+def drawn(points: list[Point]) -> str:
+    """The curve in lines: both scales are logarithmic, and the answer lies in the middle."""
+    half = DECADES * ROWS
+    best, first, end = points[-1].score, points[0].seconds, points[-1].seconds
+    times = [first * (end / first) ** (column / WIDTH) for column in range(1, WIDTH + 1)]
+    columns = [_column(_at(points, time), best, half) for time in times]
+    lines = [
+        f"{_label(row - half):>9} {''.join(column[row] for column in columns)}" for row in range(2 * half + 1)
+    ]
+    began = f"{first * 1e3:.0f} ms"
+    return "\n".join([*lines, f"{'':9} {began}{f'{end:.2f} s':>{WIDTH - len(began)}}"])
+
+
+def _at(points: list[Point], time: float) -> Point:
+    """What was known at a time; rounding must not lose the last point."""
+    place = bisect_right(points, time * (1 + 1e-9), key=lambda point: point.seconds)
+    return points[max(place - 1, 0)]
+
+
+def _column(point: Point, best: float, half: int) -> list[str]:
+    top, bottom = half - _rows(point.bound - best, half), half + _rows(best - point.score, half)
+    column = [BAND if top <= row <= bottom else SPACE for row in range(2 * half + 1)]
+    if math.isfinite(point.bound):
+        column[top] = BOUND
+    column[bottom] = SCORE
+    return column
+
+
+def _rows(nats: float, half: int) -> int:
+    """How many rows from the middle a difference is drawn."""
+    if nats < LEAST / 2:
+        return 0
+    return half if math.isinf(nats) else min(half, max(1, 1 + round(ROWS * math.log10(nats / LEAST))))
+
+
+def _label(row: int) -> str:
+    if row == 0:
+        return "answer"
+    power = (abs(row) - 1) / ROWS
+    return f"{'-+'[row < 0]}{LEAST * 10**power:g}" if power == int(power) else ""
+
+
+def hard_model() -> GraphicalModel:
+    """A spin glass on a grid: far too wide for elimination, and small enough for a demo."""
+    return ising_grid(SIZE, SIZE)
+
+
+def demo_settings() -> RunSettings:
+    """A run that takes about half a minute."""
+    teacher = TeacherSettings("gls+", steps=TEACHER_STEPS)
+    return RunSettings(
+        count=COUNT,
+        collect=CollectSettings(teacher, steps=0),  # the fast guide needs no walks
+        preset="fast",
+        tune=TuneSettings(seconds=SECONDS[:-1], queries=8),
+        evaluate=EvaluateSettings(methods=("gls+", "auto", "beacon"), steps=(), seconds=SECONDS),
+    )
+
+
+def make_ready(folder: Path, model: GraphicalModel) -> None:
+    """Put the model into the folder; refuse one that holds anything but an earlier demo."""
+    make_folder(folder)
+    file = folder / MODEL_FILE
+    others = sorted(name for name in os.listdir(folder) if name != MODEL_FILE and not name.startswith("."))
+    is_demo = file.exists() and read_model(file).fingerprint == model.fingerprint
+    if (file.exists() and not is_demo) or (others and not (is_demo and (folder / FILE).exists())):
+        found = others[0] if others else MODEL_FILE
+        raise BeaconError(
+            f"{folder} holds other things ({found}) than an earlier demo; choose another folder with -o DIR"
+        )
+    if not is_demo:
+        write_model(model, file)

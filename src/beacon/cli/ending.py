@@ -16,7 +16,7 @@ from beacon.cli.console import warn
 from beacon.errors import UsageError, check_at_least
 
 LEAVING_SECONDS = 0.2  # for the interpreter to close down, and for the shortest wait to look at the clock
-ANSWERS_AT_END = 3  # an answer is checked, and its file may just be being written when a better one comes
+ANSWERS_AT_END = 3  # one is checked, one may still be being written, and a better one may come
 MOST_BUSY = 4.0
 BYTES_PER_GIGABYTE = 10**9
 DEFAULT_SECONDS = 20.0
@@ -71,7 +71,7 @@ def _variable(name: str, kind: type[Number]) -> Number | None:
 
 
 class TimeUpError(BaseException):
-    """The deadline has come. As with Ctrl-C, nobody on the way may take it for an error of his own."""
+    """The deadline has come. As with KeyboardInterrupt, no ``except Exception`` on the way catches it."""
 
 
 class Deadline:
@@ -90,8 +90,8 @@ class Deadline:
     def reserve(self, answer_seconds: float) -> None:
         """Keep back what it takes to check, write and leave; an answer takes as long as measured.
 
-        On a busy machine leaving takes longer: as much as everything so far has taken longer than the time
-        that the processor spent on it.
+        On a busy machine leaving takes longer: by as much as everything so far took longer than its
+        processor time.
         """
         elapsed = perf_counter() - self._began
         busy = min(max(elapsed / max(process_time(), 0.01), 1.0), MOST_BUSY)
@@ -99,7 +99,7 @@ class Deadline:
 
 
 def seconds_since_start() -> float:
-    """How long this process has been there, as the system knows it; else the processor time it has used."""
+    """Seconds since this process started, if the system tells; else the processor time it has used."""
     try:
         fields = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         uptime = float(Path("/proc/uptime").read_text(encoding="utf-8").split()[0])

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 from beacon.cli.console import ProgressBar, command_line, one_line, say, say_json
 from beacon.cli.options import LIMITS, OUTPUT, QUERY_FILE, Backend, Json, Quiet, Seed, argument, flags, option
+from beacon.evaluation.evaluate import Request, measure
 from beacon.evaluation.problem import Sources, problems_of
-from beacon.evaluation.session import Request, facts_in_words, measure, session_facts
+from beacon.evaluation.run_file import facts_in_words, session_facts
 from beacon.evaluation.settings import EvaluateSettings
 from beacon.io.files import check_named
 from beacon.io.settings import words_of
@@ -76,5 +77,5 @@ def evaluate(
     work = "evaluating (Ctrl-C keeps what is done)"
     with on_backend(backend, threads), ProgressBar(work, 0, quiet) as bar:
         made = measure(problems, request, missing, bar.show)
-    facts = session_facts(made, out, problems)
+    facts = session_facts(made.run, out, [problem.name for problem in problems])
     say_json(facts) if json else say(one_line(facts_in_words(facts)))

@@ -38,15 +38,14 @@ def info(
         model_facts,
     )
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.io.settings import default_of  # noqa: PLC0415
-    from beacon.query.query_set import sample_queries  # noqa: PLC0415
+    from beacon.query.query_set import DEFAULT_COUNT  # noqa: PLC0415
 
     model = read_model(model_file)
     facts = model_facts(model) | {"exactness": None, "seconds_per_1000_steps": None, "training": None}
     if timing:
         with ProgressBar("measuring", None, quiet):
             facts["exactness"] = exactness_facts(model)
-            facts |= measured_facts(model, default_of(sample_queries, "count"))
+            facts |= measured_facts(model, DEFAULT_COUNT)
     if json:
         listed = {"names": list(model.names), "labels": [list(values) for values in model.labels]}
         say_json(facts | (listed if variables else {}))

@@ -1,17 +1,22 @@
-"""Options: those that several verbs share, and those made from settings dataclasses."""
+"""Options: those that several verbs share, those of ``solve``, and those made from settings dataclasses."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial, wraps
-from typing import Annotated, Any, get_args, get_origin
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_origin
 
 import typer
 
 from beacon.cli.console import show_notes
 from beacon.errors import UsageError
 from beacon.io.settings import Setting, as_text, from_text, plain_kind, settings_of
+
+if TYPE_CHECKING:
+    from beacon.model.graphical_model import GraphicalModel
+    from beacon.solver import GuidedStart
 
 SEARCH, QUERY, LIMITS, GUIDE = "Search", "Query", "Limits", "Guide"  # panels of the help
 ANSWER, OUTPUT = "Answer", "Output"
@@ -55,7 +60,7 @@ def _completion(metavar: str) -> Callable[[str], list[str]] | None:
 
 
 def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
-    """A check of an option that is a number; nan fails it, too."""
+    """A check that a number is at least ``low``; nan is not."""
 
     def check(option: typer.CallbackParam, value: Any) -> Any:
         if value is not None and not value >= low:
@@ -65,34 +70,12 @@ def at_least(low: float) -> Callable[[typer.CallbackParam, Any], Any]:
     return check
 
 
-def hide_types_of(command: Any, context: typer.Context) -> None:
-    """Leave Python's types out of the help: ``<str>`` after MODEL, ``<bool>`` after --help."""
-    for one in command.get_params(context):
-        shown = getattr(one, "display_type_rich", None)  # older versions of typer show none
-        if shown is not None and (shown(ctx=context) or "").startswith("<"):
-            one.display_type_rich = lambda ctx: None
-        if one.param_type_name == "argument" and one.required:
-            one.get_usage_pieces = lambda ctx, name=one.metavar: [name]  # not {MODEL}
-
-
-def read_values_of(command: Any, context: typer.Context) -> None:
-    """Have the values of options read here: for that, typer would load pydantic, a tenth of a second."""
-    parameters = inspect.signature(command.callback, eval_str=True).parameters
-    for one in command.get_params(context):
-        kind = parameters[one.name].annotation.__origin__ if one.name in parameters else str
-        one.process_value = partial(_processed, one, plain_kind(kind))
-
-
-def _processed(one: Any, kind: Any, context: Any, value: Any) -> Any:
-    if one.required and one.value_is_missing(value):
-        return type(one).process_value(one, context, value)  # says what is missing
-    if isinstance(value, str) and kind in {int, float}:
-        value = from_text(one.opts[0], kind, value)
-    elif get_origin(kind) is tuple:
-        value = tuple(from_text(one.opts[0], get_args(kind)[0], str(part)) for part in value)
-    elif value is None and one.multiple:
-        value = ()
-    return value if one.callback is None else one.callback(context, one, value)
+def check_least(options: Any, **least: float) -> None:
+    """Refuse fields of a dataclass that are given and less than these numbers, or nan."""
+    for name, low in least.items():
+        value = getattr(options, name)
+        if value is not None and not value >= low:
+            raise UsageError(f"{name} must be at least {low}; found {value}")
 
 
 ModelFile = Annotated[
@@ -107,12 +90,6 @@ QUERY_FILE = (
     "folder of such files, split 80/10/10."
 )
 QueryFile = Annotated[str, argument("Q", QUERY_FILE)]
-EvidenceItems = Annotated[
-    list[str] | None,
-    option(
-        "--evidence -e VARIABLE=VALUE", "An observation, by names or indices; may be repeated.", panel=QUERY
-    ),
-]
 Seed = Annotated[int, option("--seed S", "Seed of all randomness.", low=0)]
 Jobs = Annotated[
     int | None, option("--threads --jobs T", "Queries to work on at once; default: one per core.", low=1)
@@ -133,6 +110,9 @@ Json = Annotated[bool, option("--json", "Print one JSON object on stdout and not
 Quiet = Annotated[
     bool, option("--quiet -q", "No progress, notes or warnings on stderr.", panel=OUTPUT, callback=show_notes)
 ]
+GuideFolder = Annotated[
+    str | None, option("--guide DIR", "A guide of `beacon train`, or a profile of `beacon tune`.", GUIDE)
+]
 
 
 def flags(
@@ -147,7 +127,8 @@ def flags(
     """Give a verb options for fields of a dataclass, and hand it the dataclass as ``parameter``.
 
     Options are spelled with their placeholder: ``"--steps N"``, or ``steps="--teacher-steps N"`` where the
-    field has another name. With ``unset``, the verb gets a dictionary of the options that are given, and the
+    field has another name. A field that is a tuple is typed with commas; one that is a list is an option that
+    may be repeated. With ``unset``, the verb gets a dictionary of the options that are given, and the
     help names ``unset`` as the default ("{}" stands for that of the field). ``check=False`` leaves checking
     them to the verb.
     """
@@ -183,9 +164,9 @@ def _first_name(spelled: str) -> str:
 
 def _option(field: Setting, spelled: str, panel: str | None, unset: str | None) -> inspect.Parameter:
     kind = plain_kind(field.kind)
-    is_list = get_origin(kind) is not None
+    is_list, is_repeated = get_origin(kind) is tuple, get_origin(kind) is list
     typed = str if is_list else kind
-    default, instead = as_text(field.default) if is_list else field.default, ""
+    default, instead = as_text(field.default) if is_list else None if is_repeated else field.default, ""
     if unset is not None:
         default, instead = None, "" if field.default is False else unset.format(as_text(field.default))
     more = f"; default: {instead}." if instead else "."
@@ -202,7 +183,7 @@ def _given(fields: dict[str, Setting], values: dict[str, Any], names: dict[str, 
     """The values that were given, lists made of their text."""
     return {
         name: from_text(names[name], field.kind, values[name])
-        if get_origin(plain_kind(field.kind)) is not None
+        if get_origin(plain_kind(field.kind)) is tuple
         else values[name]
         for name, field in fields.items()
         if values[name] is not None
@@ -216,3 +197,131 @@ def _checked(settings: type, given: dict[str, Any], names: dict[str, str]) -> An
     except UsageError as error:
         name, _, rest = str(error).partition(" ")
         raise UsageError(f"{names[name]} {rest}" if name in names else str(error)) from None
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """The queries to answer."""
+
+    evid: list[str] = field(default_factory=list)
+    """Evidence file (UAI) of one query or several; may be repeated."""
+    evidence: list[str] = field(default_factory=list)
+    """An observation, by names or indices; may be repeated."""
+    table: list[str] = field(default_factory=list)
+    """Evidence table (.csv, .tsv, .parquet): a column per variable, a row per query; an empty cell is not
+    observed; may be repeated."""
+    key: list[str] = field(default_factory=list)
+    """A column of --table that is no variable and goes into a table of answers; may be repeated."""
+
+    def read(self, model: GraphicalModel) -> tuple[list[dict[int, int]], dict[str, list[Any]]]:
+        """The queries of the files and tables, or the one of the items; and the tables' key columns."""
+        if self.key and (self.evid or not self.table):
+            raise UsageError("--key names columns of --table; give tables, and no --evid")
+        if not self.evid and not self.table:
+            from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
+
+            return [parse_evidence_items(self.evidence, model)], {}
+        if self.evidence:
+            raise UsageError("give the evidence by --evidence or by files (--evid, --table), not both")
+        from beacon.formats.queries import read_queries  # noqa: PLC0415 - most queries are typed
+
+        return read_queries(model, self.evid, self.table, self.key)
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How to search."""
+
+    method: str | None = None
+    """How to search: auto, gls+, tree or greedy; default: auto (gls+ where a guide chooses moves)."""
+    penalty_weight: float | None = None
+    """Weight of the penalties of gls+ (alone or in auto), in nats; default: by the model."""
+    start: str | None = None
+    """Where to begin: at random, at an assignment built value by value, where the guide would, or at a
+    solution file; default: as the guide was tuned; without one constructed for auto, else random."""
+    propagate: bool = True
+    """First fix the values that the evidence implies through zero potentials."""
+    prove: bool = False
+    """Keep half of the time for a proof by toulbar2 (pip install 'beacon-mpe[peers]'), if one is needed."""
+    log_zero: float | None = None
+    """Log-potential that stands for zero in the search; default: by the model."""
+    threads: int | None = None
+    """Queries to work on at once; default: one per core."""
+
+    def __post_init__(self) -> None:
+        check_least(self, log_zero=-1e100, threads=1)  # squares of this log_zero still are numbers
+
+    def begin(self, model: GraphicalModel) -> GuidedStart | None:
+        """Where to begin: a word, or the assignment of a solution file."""
+        from beacon.runner.stop import KINDS  # noqa: PLC0415
+
+        if self.start in {None, *KINDS, "guide"}:
+            return cast("GuidedStart | None", self.start)
+        from beacon.formats import read_solution  # noqa: PLC0415
+
+        return read_solution(str(self.start), model)
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """What to answer besides the best assignment, and which values to show."""
+
+    alternatives: int | None = None
+    """Show the K best assignments, the answer among them."""
+    distance: int = 1
+    """Alternatives differ pairwise in at least D variables."""
+    margins: bool = False
+    """Show what the other values of each variable would lose."""
+    suppose: list[str] = field(default_factory=list)
+    """Show also the best assignment in which this holds, and what it loses; may be repeated."""
+    show: str | None = None
+    """Print these variables; query: all that are not observed; changed: those that the evidence changes;
+    all: every one."""
+
+    def __post_init__(self) -> None:
+        check_least(self, alternatives=1, distance=1)
+
+    def asked(self, model: GraphicalModel) -> dict[str, Any]:
+        """Arguments of :func:`beacon.solve`."""
+        from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
+
+        supposed = parse_evidence_items(self.suppose, model)
+        asked = {"alternatives": self.alternatives, "distance": self.distance, "margins": self.margins}
+        return asked | {"suppose": supposed}
+
+    def shown(self, model: GraphicalModel, num_queries: int) -> tuple[str | None, tuple[int, ...]]:
+        """Which variables to print: a word, or those that were named."""
+        if self.show is None:
+            return None, ()
+        from beacon.runner.show import Show  # noqa: PLC0415 - few ask
+
+        return Show.of(self.show, model, num_queries)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What to print and write."""
+
+    out: str | None = None
+    """Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT. A name in
+    .csv, .tsv or .parquet: one table, with a row per query."""
+    trace: bool = False
+    """Show every improvement, too."""
+    show_all: bool = False
+    """Print long lists in full."""
+
+
+query_options = flags(
+    *("queries", QueryOptions, QUERY),
+    *("--evid FILE", "--evidence -e VARIABLE=VALUE", "--table FILE", "--key COLUMN"),
+)
+search_options = flags(
+    *("search", SearchOptions, SEARCH, "--method auto|gls+|tree|greedy|NAME", "--penalty-weight W"),
+    *("--start random|constructed|guide|FILE", "--propagate/--no-propagate", "--prove", "--log-zero X"),
+    "--threads T",
+)
+answer_options = flags(
+    *("answer", AnswerOptions, ANSWER, "--alternatives K", "--distance D", "--margins"),
+    *("--suppose VARIABLE=VALUE", "--show A,B|query|changed|all"),
+)
+output_options = flags("output", OutputOptions, OUTPUT, "--out -o OUT", "--trace", show_all="--all")

@@ -9,17 +9,14 @@ import typer
 from beacon.cli.console import ProgressBar, one_line, say, say_json
 from beacon.cli.options import Json, ModelFile, Quiet, Seed, option
 from beacon.io.files import check_writable
-from beacon.io.settings import default_of
-from beacon.query.query_set import SPLITS, QuerySettings, sample_queries
-
-COUNT: int = default_of(sample_queries, "count")
+from beacon.query.query_set import DEFAULT_COUNT, SPLITS, QuerySettings, sample_queries
 
 
 def queries(
     model_file: ModelFile,
     *,
     out: Annotated[str, option("-o --out Q.parquet", "File to write (Parquet).")],
-    count: Annotated[int, option("--count N", "Number of queries.", low=1)] = COUNT,
+    count: Annotated[int, option("--count N", "Number of queries.", low=1)] = DEFAULT_COUNT,
     seed: Seed = 0,
     query_ratio: Annotated[
         tuple[float, float],
@@ -35,7 +32,7 @@ def queries(
     Example:  beacon queries alarm.bif -o alarm.parquet --count 200
     """
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.pipeline.stages import queries_in_words  # noqa: PLC0415
+    from beacon.pipeline.pipeline import queries_in_words  # noqa: PLC0415
 
     check_writable(out, [model_file])
     model = read_model(model_file)

@@ -40,7 +40,7 @@ def report(
     Example:  beacon report run -o run.html
     """
     from beacon.evaluation.evaluation import Evaluation  # noqa: PLC0415
-    from beacon.evaluation.problem import load_suite, with_names_of  # noqa: PLC0415
+    from beacon.evaluation.problem import enter_names, load_suite  # noqa: PLC0415
     from beacon.report.contents import make_report  # noqa: PLC0415
     from beacon.report.html import check_page, write_parts, write_report  # noqa: PLC0415
     from beacon.report.tables import as_rich  # noqa: PLC0415
@@ -50,7 +50,7 @@ def report(
     results = Evaluation.load(place)
     check_page(page, [*place.glob("*.parquet"), place / "run.json", suite])
     if suite is not None:
-        with_names_of(load_suite(suite), results.run)
+        enter_names(load_suite(suite), results.run)
     made = make_report(results)
     with ProgressBar("drawing", None, quiet):
         write_report(made, page, title)

@@ -18,17 +18,14 @@ DEFAULT_PRECISION = 6
 SAFE_LOG = 700.0  # exp(-708) and exp(709) are the last ordinary doubles; there is room for rounding
 
 
-def check_scale(scale: float | None) -> float | None:
-    """Refuse what is no scale."""
-    if scale is not None and not 0 < scale < math.inf:
-        raise UsageError(f"--scale must be a positive number; found {scale:g}")
-    return scale
-
-
 def scaled_model(model: GraphicalModel, scale: float | None) -> GraphicalModel:
     """The model with every log-potential multiplied."""
+    if scale is None:
+        return model
+    if not 0 < scale < math.inf:
+        raise UsageError(f"--scale must be a positive number; found {scale:g}")
     try:
-        return model if scale is None else model.scaled(scale)
+        return model.scaled(scale)
     except ModelError as error:
         raise UsageError(f"--scale: {error}") from None
 
@@ -82,7 +79,7 @@ def remarks_on(
 
 
 def _remarks_on_cfn(model: GraphicalModel) -> list[str]:
-    """What begins like a number is an index there."""
+    """In .cfn, what begins like a number is an index."""
     remarks = []
     if not keeps_names(model) and _is_named(model):
         remarks.append("names of variables are lost (in .cfn none may begin like a number)")
@@ -93,7 +90,7 @@ def _remarks_on_cfn(model: GraphicalModel) -> list[str]:
 
 
 def _has_names(model: GraphicalModel) -> bool:
-    """Are there names or labels that indices do not tell?"""
+    """Has the model names or labels other than the default ones?"""
     return _is_named(model) or any(map(_is_labelled, model.labels))
 
 

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from beacon.cli.console import ProgressBar, command_line, one_line, say, say_drawn, say_json
-from beacon.cli.options import Backend, Device, Jobs, Json, ModelFile, Quiet, flags, option
+from beacon.cli.options import Backend, Device, Jobs, Json, ModelFile, Quiet, check_least, flags, option
 from beacon.io.files import check_named
 from beacon.pipeline.settings import RunSettings
 
-SETTINGS = "Settings"  # panel of the help
-Config = Annotated[
-    str | None,
-    option(
-        "--config FILE.toml",
-        "Settings, a section for each stage: [queries], [teacher], [collect], [train], [tune], [evaluate].",
-        SETTINGS,
-    ),
-]
-Items = Annotated[
-    list[str] | None,
-    option("--set SECTION.KEY=VALUE", "One setting, in place of the file's; may be repeated.", SETTINGS),
-]
-OwnQueries = Annotated[
-    str | None,
-    option(
-        "--queries FILE",
-        "Queries of your own in place of sampled ones: a table (.csv, .parquet), .evid, .json, or a folder.",
-        SETTINGS,
-    ),
-]
-AnySeed = Annotated[
-    int | None, option("--seed S", "Seed of all randomness; default: the file's, or 0.", SETTINGS, low=0)
-]
-Redo = Annotated[
-    bool, option("--redo", "If DIR holds a run with other settings: do again what depends on them.")
-]
+SETTINGS, ITEMS = "Settings", "--set SECTION.KEY=VALUE"
 
 
+@dataclass(frozen=True)
+class Given:
+    """Where settings come from, besides the options of their own."""
+
+    config: str | None = None
+    """Settings, a section for each stage: [queries], [teacher], [collect], [train], [tune], [evaluate]."""
+    items: list[str] = field(default_factory=list)
+    """One setting, in place of the file's; may be repeated."""
+    queries: str | None = None
+    """Queries of your own in place of sampled ones: a table (.csv, .parquet), .evid, .json, or a folder."""
+    seed: int | None = None
+    """Seed of all randomness; default: the file's, or 0."""
+    redo: bool = False
+    """If DIR holds a run with other settings: do again what depends on them."""
+
+    def __post_init__(self) -> None:
+        check_least(self, seed=0)
+
+
+@flags("given", Given, SETTINGS, "--config FILE.toml", "--queries FILE", "--seed S", "--redo", items=ITEMS)
 @flags(
     "changes", RunSettings, SETTINGS, "--preset solved|fast|small|paper", "--count N", unset="{}", check=False
 )
@@ -45,12 +40,8 @@ def run(
     model_file: ModelFile,
     *,
     out: Annotated[str, option("-o --out DIR", "Folder of everything it makes.")],
-    config: Config = None,
-    items: Items = None,
+    given: Given,
     changes: dict[str, Any],
-    queries: OwnQueries = None,
-    seed: AnySeed = None,
-    redo: Redo = False,
     device: Device = "auto",
     jobs: Jobs = None,
     backend: Backend = None,
@@ -69,17 +60,12 @@ def run(
     from beacon.runner.crews import on_backend  # noqa: PLC0415
 
     check_named(out)
-    given: dict[str, Any] = changes | {
-        "queries": queries,
-        "seed": seed,
-        "device": device,
-        "jobs": jobs,
-        "redo": redo,
-    }
+    how: dict[str, Any] = {"changes": given.items, "device": device, "jobs": jobs, **changes}
+    how |= {name: getattr(given, name) for name in ("queries", "seed", "redo")}
     with on_backend(backend, jobs), ProgressBar("", 0, quiet) as bar:
         tell = bar.note if json else bar.say  # stdout is kept for JSON
-        given |= {"on_stage": lambda *stage: tell(one_line(stage_line(*stage))), "on_progress": bar.show}
-        made = library.run(model_file, out, config, changes=items, command=command_line(), **given)
+        how |= {"on_stage": lambda *stage: tell(one_line(stage_line(*stage))), "on_progress": bar.show}
+        made = library.run(model_file, out, given.config, command=command_line(), **how)
     if json:
         say_json(made.to_dict())
     else:

@@ -52,11 +52,11 @@ def serve(
       BEACON_TOKEN=secret beacon serve a.uai b.uai --host 0.0.0.0
     """
     try:
-        from beacon.serve import server  # noqa: PLC0415 - most commands need no web framework
+        from beacon.serve import app  # noqa: PLC0415 - most commands need no web framework
     except ImportError:
         raise MissingDependencyError("starlette and uvicorn", "the server", "serve") from None
     token = token or os.environ.get("BEACON_TOKEN") or None
-    if token is None and not server.is_loopback(host) and not quiet:
+    if token is None and not app.is_loopback(host) and not quiet:
         warn(f"whoever can reach {one_line(host)} can ask this server; --token restricts it")
     logger = logging.getLogger("beacon.serve")  # apart from the notes of the library
     logger.handlers, logger.propagate = [logging.StreamHandler()], False
@@ -69,6 +69,6 @@ def serve(
             say(f"serving {one_line(', '.join(models))} at {address} (Ctrl-C ends it)")
         sys.stdout.flush()
 
-    server.serve(
+    app.serve(
         model_files or [], host=host, port=port, guide=guide, token=token, settings=settings, on_ready=ready
     )

@@ -5,42 +5,40 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from beacon.cli import choices as options
-from beacon.cli.options import Backend, EvidenceItems, Json, ModelFile, Quiet, Seed
+from beacon.cli import options
+from beacon.cli.options import GUIDE, LIMITS, Backend, Json, ModelFile, Quiet, Seed, flags
+from beacon.guided.guidance import GuideUse
 from beacon.runner.stop import StopSettings
 
 
-@options.limit_options
-@options.guide_options
+@options.query_options
+@options.search_options
+@flags(
+    *("asked", GuideUse, GUIDE, "--refresh K", "--candidates all|improving", "--restart-from random|guide"),
+    weight="--lambda L",
+    unset="as tuned, or {}",
+)
+@flags(
+    *("limits", StopSettings, LIMITS, "--steps N", "--target SCORE", "--gap NATS"),
+    seconds="--time S",
+    idle_steps="--no-improvement N",
+)
+@options.answer_options
+@options.output_options
 def solve(
     model_file: ModelFile,
     *,
-    evid: options.EvidenceFiles = None,
-    evidence: EvidenceItems = None,
-    table: options.EvidenceTables = None,
-    key: options.KeyColumns = None,
-    method: options.Method = None,
-    penalty_weight: options.PenaltyWeight = None,
-    start: options.StartAt = None,
+    queries: options.QueryOptions,
+    search: options.SearchOptions,
     guide: options.GuideFolder = None,
     asked: dict[str, Any],
-    propagate: options.Propagate = True,
-    prove: options.Prove = False,
-    log_zero: options.LogZero = None,
-    seed: Seed = 0,
-    threads: options.Threads = None,
-    backend: Backend = None,
     limits: StopSettings,
-    alternatives: options.Alternatives = None,
-    distance: options.Distance = 1,
-    margins: options.WithMargins = False,
-    suppose: options.Suppose = None,
-    show: options.Show = None,
-    out: options.SolutionOut = None,
+    answer: options.AnswerOptions,
+    output: options.OutputOptions,
     json: Json = False,
-    trace: options.WithTrace = False,
-    show_all: options.ShowAll = False,
     quiet: Quiet = False,
+    seed: Seed = 0,
+    backend: Backend = None,
 ) -> None:
     """Find the most probable explanation: the best values of all variables that are not observed.
 
@@ -54,31 +52,31 @@ def solve(
 
       beacon solve alarm.bif --table patients.csv --key patient --guide alarm.guide -o answers.csv
     """
-    from beacon.cli import answer  # noqa: PLC0415  (numba is slow to import)
+    from beacon.cli import answer as answers  # noqa: PLC0415  (numba is slow to import)
     from beacon.formats import read_model  # noqa: PLC0415
-    from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
     from beacon.solver import default_strategy, guide_and_use, solve_many  # noqa: PLC0415
     from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
 
-    options.check_guide_options(guide, start, asked)
-    if method is not None:
-        make_strategy(method)  # a wrong name is found before the model is read
+    answers.check_guide_options(guide, search.start, asked)
+    if search.method is not None:
+        make_strategy(search.method)  # a wrong name is found before the model is read
     model = read_model(model_file)
-    begin = options.chosen_start(start, model)
+    begin = search.begin(model)
     loaded, use = guide_and_use(model, guide, asked, begin)
-    strategy = make_strategy(method or default_strategy(loaded, use))
-    if penalty_weight is not None:
-        strategy = strategy.weighted(penalty_weight)
-    queries, keys = options.read_queries(model, evid or [], table or [], evidence or [], key or [])
-    supposed = parse_evidence_items(suppose or [], model)
-    output = answer.Output(
-        answer.place_of(out, len(queries), keys, [model_file, *(evid or []), *(table or []), start, guide]),
-        *(json, trace, show_all, quiet),
-        costs=options.costs_of(model_file),
-        show=options.chosen_show(show, model, len(queries)),
-        asked={"alternatives": alternatives, "distance": distance, "margins": margins, "suppose": supposed},
-    )
+    strategy = make_strategy(search.method or default_strategy(loaded, use))
+    if search.penalty_weight is not None:
+        strategy = strategy.weighted(search.penalty_weight)
+    evidences, keys = queries.read(model)
+    place = answers.Place()
+    if output.out is not None or keys:
+        from beacon.cli.answers import place_of  # noqa: PLC0415 - most answers are only shown
+
+        read = [model_file, *queries.evid, *queries.table, search.start, guide]
+        place = place_of(output.out, len(evidences), keys, read)
+    what = json, output.trace, output.show_all, quiet, answers.costs_of(model_file)
+    shown = answer.shown(model, len(evidences))
+    told = answers.Output(place, *what, *shown, asked=answer.asked(model))
     how: dict[str, Any] = {"guide": loaded, "use": use, "strategy": strategy, "start": begin, "seed": seed}
-    how |= {"propagate": propagate, "prove": prove, "log_zero": log_zero, "threads": threads}
-    with options.workers(backend, threads):
-        answer.solve_and_show(partial(solve_many, **how), model, queries, limits.stop, output)
+    how |= {name: getattr(search, name) for name in ("propagate", "prove", "log_zero", "threads")}
+    with answers.workers(backend, search.threads):
+        answers.solve_and_show(partial(solve_many, **how), model, evidences, limits.stop, told)

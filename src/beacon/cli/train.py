@@ -44,7 +44,7 @@ def train(
     """
     from beacon.formats import read_model  # noqa: PLC0415
     from beacon.guide.checkpoint import check_guide_folder  # noqa: PLC0415
-    from beacon.pipeline.stages import UNFINISHED, epoch_line  # noqa: PLC0415
+    from beacon.pipeline.pipeline import UNFINISHED, epoch_line  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
 
     preset = chosen.get("preset", RunSettings.preset)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from beacon.cli.console import ProgressBar, least_width, line_width, say, say_drawn, say_json
-from beacon.cli.options import Backend, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
+from beacon.cli.options import Backend, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, argument, flags, option
 from beacon.errors import UsageError
 from beacon.learn.tune import TuneSettings
 
 if TYPE_CHECKING:
     from beacon.learn.tune import Tuning
+
+GUIDE_HELP = "Guide of `beacon train`; without one, give --out to make a profile."
+GuideFolder = Annotated[str | None, argument("GUIDE", GUIDE_HELP)]
+OUT_HELP = "Without a guide: folder to write the profile to."
+ProfileOut = Annotated[str | None, option("-o --out PROFILE", OUT_HELP)]
 
 
 @flags(
@@ -24,16 +27,9 @@ if TYPE_CHECKING:
 def tune(
     model_file: ModelFile,
     queries_file: QueryFile,
-    guide_folder: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="GUIDE", help="Guide of `beacon train`; without one, give --out to make a profile."
-        ),
-    ] = None,
+    guide_folder: GuideFolder = None,
     *,
-    out: Annotated[
-        str | None, option("-o --out PROFILE", "Without a guide: folder to write the profile to.")
-    ] = None,
+    out: ProfileOut = None,
     given: dict[str, Any],
     jobs: Jobs = None,
     backend: Backend = None,
@@ -63,20 +59,17 @@ def tune(
     queries = QuerySet.load(queries_file, model)
     guide = None if guide_folder is None else load_guide(guide_folder, model)
     with on_backend(backend, jobs), ProgressBar("tuning", None, quiet) as bar:
-        tuning = tune_guide(
-            model,
-            queries,
-            guide,
-            settings,
-            seed=seed,
-            threads=jobs or 1,
-            on_round=lambda trials, count: bar.describe(f"{trials} ways to search on {count} queries"),
-        )
+
+        def tell(trials: int, count: int) -> None:
+            bar.describe(f"{trials} ways to search on {count} queries")
+
+        tuning = tune_guide(*(model, queries, guide, settings), seed=seed, threads=jobs or 1, on_round=tell)
+    tuned = tuning.to_dict()
     if guide_folder is not None:
-        update_tuned(guide_folder, tuning.to_dict())
+        update_tuned(guide_folder, tuned)
     if out is not None:
-        ProfileGuide(model, tuning.to_dict()).save(out)
-    say_json(tuning.to_dict()) if json else _show(tuning, guide_folder or str(out))
+        ProfileGuide(model, tuned).save(out)
+    say_json(tuned) if json else _show(tuning, guide_folder or str(out))
 
 
 def _show(tuning: Tuning, folder: str) -> None:

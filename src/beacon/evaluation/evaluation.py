@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +17,10 @@ from beacon.evaluation.metrics import Floats, best_known, first_reaching, known_
 from beacon.evaluation.records import Record, record_store
 from beacon.evaluation.run_file import FILE, Facts, load_run, save_run
 from beacon.io.files import make_folder
-from beacon.io.row_store import Row
 from beacon.model.html_view import html_table
 
 Kind = Literal["step", "second"]
+KINDS: tuple[Kind, Kind] = ("step", "second")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +63,7 @@ class Evaluation:
         rows = record_store(place).rows()
         if not rows:
             raise BeaconError(f"{folder} holds no results yet; finish it with `beacon evaluate`")
-        return cls.of_rows(run, rows, place)
-
-    @classmethod
-    def of_rows(cls, run: Facts, rows: Iterable[Row], folder: Path | None) -> Evaluation:
-        """From the rows of a store."""
-        return cls(run, [Record(**row) for row in rows], folder)
+        return cls(run, [Record(**row) for row in rows], place)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``evaluation.parquet`` and ``run.json`` into a folder that holds no evaluation yet."""
@@ -106,8 +101,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Mean scores at each budget, for notebooks."""
-        kinds: tuple[Kind, Kind] = ("step", "second")
-        budgets = [(kind, budget) for kind in kinds for budget in self.budgets(kind)]
+        budgets = [(kind, budget) for kind in KINDS for budget in self.budgets(kind)]
         rows = (
             (network, method, *(self._mean(network, method, *budget) for budget in budgets))
             for network in self.networks

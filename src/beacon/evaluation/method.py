@@ -1,18 +1,26 @@
-"""What is measured: methods, the budgets they get, and what each leaves behind on one query."""
+"""What is measured: methods (strategies, guided or not, and other solvers), their budgets, and their runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, field, is_dataclass
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import UsageError
+from beacon.errors import UsageError, check_count
+from beacon.guided.guidance import GuideUse
+from beacon.guided.guide import Guide, States
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
+from beacon.peers.peer import Peer, PeerAnswer
+from beacon.runner.result import Outcome
+from beacon.runner.runner import Query as RunnerQuery
+from beacon.runner.runner import Runner
 from beacon.runner.search import Trace
+from beacon.runner.stop import MaxRuntime, MaxSteps, Stop
+from beacon.strategies.strategy import Strategy, make_strategy
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,7 @@ class Budget:
     seconds: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Sort out repeats; refuse nothing to measure and budgets that make no sense."""
+        """Sort, without repeats; refuse to measure nothing, and budgets that make no sense."""
         object.__setattr__(self, "steps", tuple(sorted(set(self.steps))))
         object.__setattr__(self, "seconds", tuple(sorted(set(self.seconds))))
         if not self.steps and not self.seconds:
@@ -32,16 +40,6 @@ class Budget:
             raise UsageError(f"budgets in steps must be at least 1; found {self.steps[0]}")
         if self.seconds and not 0 < self.seconds[0] <= self.seconds[-1] < np.inf:
             raise UsageError(f"budgets in seconds must be positive numbers; found {self.seconds}")
-
-    @property
-    def max_steps(self) -> int:
-        """The largest number of steps; 0 if only time counts."""
-        return self.steps[-1] if self.steps else 0
-
-    @property
-    def max_seconds(self) -> float:
-        """The largest time; 0 if only steps count."""
-        return self.seconds[-1] if self.seconds else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +116,162 @@ class Method(Protocol):
         """Answer queries, each as soon as it is done; closing the iterator abandons the rest."""
 
 
-def settings_of_method(method: Method) -> dict[str, Any]:
-    """What a method says of itself, for the record."""
-    settings: dict[str, Any] = method.settings() if hasattr(method, "settings") else {}
-    return settings
+@dataclass(frozen=True)
+class EngineMethod:
+    """A strategy from the given start; ``propagate`` first fixes what the evidence implies."""
+
+    name: str
+    strategy: Strategy
+    propagate: bool = False
+    baseline: str | None = None
+
+    @classmethod
+    def named(cls, name: str, propagate: bool = False) -> EngineMethod:
+        """The strategy of that name with its default settings."""
+        return cls(name, make_strategy(name), propagate)
+
+    def settings(self) -> dict[str, Any]:
+        """The strategy's settings, and whether it propagates."""
+        return {**strategy_settings(self.strategy), "propagate": self.propagate}
+
+    def prepare(self, network: Network) -> None:
+        """Load the kernels."""
+        self.runner(network)
+
+    def run(
+        self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
+    ) -> Iterator[tuple[Query, Run]]:
+        """One search a query from its start, which gives way to what the evidence implies."""
+        stops: list[Stop] = [MaxSteps(max(budget.steps, default=0))]
+        if budget.seconds:
+            stops.append(MaxRuntime(budget.seconds[-1]))
+        asked = [RunnerQuery(query.evidence, query.start, yields=True) for query in queries]
+        for k, outcome in self.runner(network, seed, threads).run(asked, stops, lambda _, outcome: outcome):
+            yield queries[k], _run_of(outcome)
+
+    def runner(self, network: Network, seed: int = 0, threads: int | None = None) -> Runner:
+        """What runs the searches."""
+        return Runner(
+            network.model,
+            self.strategy,
+            seed=seed,
+            propagate=self.propagate,
+            flat=network.flat,
+            threads=threads,
+            **self._guided(),
+        )
+
+    def _guided(self) -> dict[str, Any]:
+        """What the runner is told of a guide."""
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuidedMethod(EngineMethod):
+    """A strategy whose start, moves or restarts follow a guide.
+
+    Queries are scored together, ``batch_size`` at a time; a query's clock counts its own search and its
+    share of the batch's set-up and of every scoring.
+    """
+
+    guide: Guide
+    use: GuideUse = field(default_factory=GuideUse)
+    batch_size: int = 100
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Where the guide comes from, for the record."""
+
+    def __post_init__(self) -> None:
+        check_count("batch_size", self.batch_size, 1)
+
+    @property
+    def weight(self) -> float | None:
+        """λ; None where the guide chooses no moves."""
+        return self.use.weight or None
+
+    def settings(self) -> dict[str, Any]:
+        """The strategy's settings and the guide's."""
+        own = {"batch_size": self.batch_size, "propagate": self.propagate, "guide": self.facts}
+        return {**strategy_settings(self.strategy), **self.use.to_dict(), **own}
+
+    def prepare(self, network: Network) -> None:
+        """Load the kernels, and let the guide warm up on one state."""
+        super().prepare(network)
+        sizes = (1, network.model.num_variables)
+        self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
+
+    def _guided(self) -> dict[str, Any]:
+        return {"guide": self.guide, "use": self.use, "batch_size": self.batch_size}
+
+
+def strategy_settings(strategy: Strategy) -> dict[str, Any]:
+    """A strategy's name and settings; those that are left to the model are null."""
+    values: dict[str, Any] = asdict(cast("Any", strategy)) if is_dataclass(strategy) else {}
+    if "arms" in values:  # a mix: the settings of its parts, by name
+        values["arms"] = [strategy_settings(arm) for arm in getattr(strategy, "arms", ())]
+    return {"strategy": strategy.name, **values}
+
+
+def _run_of(outcome: Outcome) -> Run:
+    return Run(
+        trace=outcome.trace,
+        assignment=outcome.assignment,
+        steps=outcome.steps,
+        setup_seconds=outcome.setup_seconds,
+        seconds=outcome.seconds - outcome.setup_seconds,
+        stop=outcome.stop,
+        proved=outcome.proof is not None,
+        upper_bound=outcome.upper_bound,
+    )
+
+
+@dataclass(frozen=True)
+class PeerMethod:
+    """A solver under the largest time budget.
+
+    What it finds before it ends is not known: its answer counts from the moment it returns.
+    """
+
+    name: str
+    peer: Peer
+    counts_steps: bool = field(default=False, init=False)
+
+    def settings(self) -> dict[str, Any]:
+        """The kind of solver."""
+        return {"solver": type(self.peer).__name__}
+
+    def prepare(self, network: Network) -> None:
+        """Nothing: a solver reads the model anew for every query."""
+
+    def run(
+        self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
+    ) -> Iterator[tuple[Query, Run]]:
+        """One query after another, so that none shares the machine with another."""
+        if not budget.seconds:
+            raise UsageError(f"{self.name} needs a time limit; add a budget in seconds (--time S, --seconds)")
+        limit = budget.seconds[-1]
+        for query in queries:
+            yield query, _run_of_answer(network, self.peer.solve(network.model, query.evidence, limit), limit)
+
+
+def _run_of_answer(network: Network, answer: PeerAnswer, limit: float) -> Run:
+    found = answer.assignment is not None
+    assignment = None if answer.assignment is None else np.asarray(answer.assignment, dtype=np.int64)
+    score, zeros = network.floored_score(assignment)
+    seconds = min(answer.seconds, limit)  # what it had at the limit is read and checked a moment later
+    is_bound = answer.proved_optimal and not zeros
+    trace = Trace(
+        np.zeros(int(found), np.int64),
+        np.full(int(found), seconds),
+        np.full(int(found), score),
+        np.full(int(found), zeros, np.int64),
+    )
+    return Run(
+        trace=trace.with_bounds([(seconds, score)] if is_bound else []),
+        assignment=assignment,
+        steps=0,
+        setup_seconds=0.0,
+        seconds=answer.seconds,
+        stop="optimal" if answer.proved_optimal else "seconds",
+        proved=answer.proved_optimal,
+        upper_bound=score if is_bound else None,
+    )

@@ -94,7 +94,7 @@ def target_score(best: float, percent: float) -> float:
 
 
 def known_at(times: ArrayLike, values: ArrayLike, budgets: ArrayLike, before: float) -> Floats:
-    """The value in force at each budget: that of the last event no later than it, ``before`` the first."""
+    """The value at each budget: that of the last event until then; ``before`` where there is none yet."""
     events = np.append(before, np.asarray(values, dtype=np.float64))
     return events[np.searchsorted(np.asarray(times), np.asarray(budgets), side="right")]
 

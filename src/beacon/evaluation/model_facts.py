@@ -6,16 +6,22 @@ import math
 from collections.abc import Iterable, Iterator
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from beacon.errors import ModelError
+from beacon.exact.plan import BYTES_PER_ENTRY, MAX_ENTRIES, plan
+from beacon.learn.prospect import duration, prospect_of, sampled_evidences
 from beacon.model.bayes import child_of_factors
+from beacon.model.flat import as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
-
-if TYPE_CHECKING:
-    from beacon.strategies.strategy import Strategy
+from beacon.reduce.query import reduce_query
+from beacon.runner.known import ENTRIES_PER_SECOND
+from beacon.runner.search import Search
+from beacon.runner.stop import MaxRuntime
+from beacon.runner.warm_up import warm_up, warm_up_long_way
+from beacon.strategies.strategy import Strategy, make_strategy
 
 MEASURED_SECONDS = 0.1
 EXACT_QUERIES = 10  # looked at to tell what exactness costs
@@ -23,6 +29,10 @@ EXACT_SECONDS = 1.0  # for all of them
 EXACT_ORDER_WORK = 1e9  # nanoseconds, more or less, for the order of one part
 MAX_SAMPLED_ENTRIES = 200_000  # of a model that is sampled for this by Gibbs chains
 EVIDENCE_SHARE = 0.125  # of the variables of a random query
+WIDTH_BOUNDS = {
+    False: "upper bound on the treewidth, by min-fill",
+    True: "a rough upper bound on the treewidth: min-fill would take too long",
+}
 MAX_RUNS = 50  # searches of an easy model end at once
 
 
@@ -46,8 +56,6 @@ def model_facts(model: GraphicalModel) -> dict[str, Any]:
 
 def exactness_facts(model: GraphicalModel) -> dict[str, Any] | None:
     """What typical evidence leaves of a query, and what its exact solution costs; from a few, in seconds."""
-    from beacon.exact.plan import BYTES_PER_ENTRY, MAX_ENTRIES  # noqa: PLC0415
-
     try:
         evidences, are_sampled = _typical_evidences(model)
         costs = _exact_costs(model, evidences)
@@ -77,15 +85,13 @@ class _ExactCost(NamedTuple):
     free: int
     """Variables that are left to eliminate."""
     width: float
-    """Infinite, as the entries: nobody has the time to find an order."""
+    """Infinite, as the entries are, where it would take too long to find an order."""
     entries: float
     seconds: float
 
 
 def _typical_evidences(model: GraphicalModel) -> tuple[Iterable[dict[int, int]], bool]:
     """Evidence of a few queries, sampled from the model where that is quick, else random."""
-    from beacon.learn.prospect import sampled_evidences  # noqa: PLC0415
-
     if child_of_factors(model) is not None or model.num_entries <= MAX_SAMPLED_ENTRIES:
         return sampled_evidences(model, EXACT_QUERIES), True
     return _random_evidences(model), False
@@ -100,13 +106,7 @@ def _random_evidences(model: GraphicalModel) -> Iterator[dict[int, int]]:
 
 
 def _exact_costs(model: GraphicalModel, evidences: Iterable[dict[int, int]]) -> list[_ExactCost]:
-    """Those of the queries that there was time for, and that are possible as far as reducing them tells."""
-    from beacon.exact.plan import plan  # noqa: PLC0415
-    from beacon.model.flat import as_fixed, compile_model  # noqa: PLC0415
-    from beacon.reduce.query import reduce_query  # noqa: PLC0415
-    from beacon.runner.known import ENTRIES_PER_SECOND  # noqa: PLC0415
-    from beacon.runner.warm_up import warm_up_long_way  # noqa: PLC0415
-
+    """Costs of the queries that there is time for, without those that reduction shows to be impossible."""
     flat = compile_model(model)
     warm_up_long_way()
     first, longest, costs = perf_counter(), 0.0, list[_ExactCost]()
@@ -131,12 +131,7 @@ def _exact_costs(model: GraphicalModel, evidences: Iterable[dict[int, int]]) -> 
 
 
 def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
-    """What takes a search to tell: the cost of steps, and whether training on this many queries would pay."""
-    from beacon.learn.prospect import prospect_of  # noqa: PLC0415  (numba is slow to import)
-    from beacon.model.flat import compile_model  # noqa: PLC0415
-    from beacon.runner.warm_up import warm_up  # noqa: PLC0415
-    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
-
+    """What only a search can tell: the cost of steps, and whether training on this many queries would pay."""
     gls = make_strategy("gls+")
     for strategy in (gls, make_strategy("auto")):
         warm_up(strategy, compile_model(model))
@@ -148,16 +143,12 @@ def measured_facts(model: GraphicalModel, queries: int) -> dict[str, Any]:
 
 
 def _whole(number: float) -> int | None:
-    """A count that may be more than numbers can say; JSON has no infinity."""
+    """A count; None for infinity, which JSON does not have."""
     return int(number) if number < math.inf else None
 
 
 def seconds_per_1000_steps(model: GraphicalModel, strategy: Strategy) -> float | None:
     """Measured over about 0.1 s of searches without evidence; None where there is nothing to search."""
-    from beacon.model.flat import compile_model  # noqa: PLC0415
-    from beacon.runner.search import Search  # noqa: PLC0415
-    from beacon.runner.stop import MaxRuntime  # noqa: PLC0415
-
     try:
         flat = compile_model(model)
     except ModelError:  # too large to be searched, and still worth describing
@@ -182,7 +173,7 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("tables", f"{facts['entries']:,} entries, {_size(facts['table_bytes'])}"),
         ("zeros", f"{facts['zero_fraction']:.1%} of the entries"),
         ("kind", "Bayesian network" if facts["bayesian_network"] else "Markov network"),
-        ("width bound", f"{facts['width_bound']:,} ({_width_in_words(facts['width_bound_is_rough'])})"),
+        ("width bound", f"{facts['width_bound']:,} ({WIDTH_BOUNDS[facts['width_bound_is_rough']]})"),
         ("fingerprint", facts["fingerprint"]),
     ]
     if facts["exactness"] is not None:
@@ -193,12 +184,6 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if facts["training"] is not None:
         rows += _training_in_words(facts["training"])
     return rows
-
-
-def _width_in_words(is_rough: bool) -> str:
-    if is_rough:
-        return "a rough upper bound on the treewidth: min-fill would take too long"
-    return "upper bound on the treewidth, by min-fill"
 
 
 def _exactness_in_words(exactness: dict[str, Any]) -> list[tuple[str, str]]:
@@ -218,8 +203,6 @@ def _exactness_in_words(exactness: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _training_in_words(training: dict[str, Any]) -> list[tuple[str, str]]:
-    from beacon.learn.prospect import duration  # noqa: PLC0415
-
     references, learning = (duration(training[f"{stage}_seconds"]) for stage in ("reference", "training"))
     cost = f"about {references} for the references of {training['queries']:,} queries"
     return [

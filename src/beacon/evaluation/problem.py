@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.evaluation.catalog import AnyGuide
 from beacon.evaluation.method import Network
-from beacon.evaluation.settings import EvaluateSettings
+from beacon.evaluation.settings import AnyGuide, EvaluateSettings
 from beacon.formats import read_model
 from beacon.guide.checkpoint import read_facts
-from beacon.io.files import make_folder, parse_toml, read_text
+from beacon.io.files import COMPRESSIONS, base_suffix, make_folder, parse_toml, read_parsed
 from beacon.io.settings import closest
 from beacon.io.structure import misfit
 from beacon.model.evidence import Queries
@@ -25,8 +22,6 @@ from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import QuerySet, sample_queries
 
-SUFFIXES = ("", ".xz", ".gz", ".bz2")
-FORMATS = (".uai", ".lg", ".wcsp", ".cfn", ".bif", ".xmlbif", ".xml", ".erg")
 QUERY_STREAM = 11  # sampled queries differ from those that `beacon queries` makes of the same seed
 SHAPE = {
     **dict.fromkeys(("name", "file", "short_name?", "source?", "stands_in_for?"), str),
@@ -57,7 +52,7 @@ class SuiteNetwork:
     def find(self, folder: Path) -> Path | None:
         """The network's file in a folder or one of its subfolders, compressed or not."""
         folders = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
-        names = [self.file + suffix for suffix in SUFFIXES]
+        names = [self.file + suffix for suffix in ("", *COMPRESSIONS)]
         return next((path for place in folders for name in names if (path := place / name).is_file()), None)
 
     def surprise(self, model: GraphicalModel) -> str:
@@ -68,22 +63,11 @@ class SuiteNetwork:
         return ", ".join(f"expected {expected[name]} {name}, found {found[name]}" for name in wrong)
 
 
-@dataclass(frozen=True)
-class Suite:
-    """Networks to be evaluated together."""
-
-    networks: tuple[SuiteNetwork, ...]
-    title: str = ""
-
-
-def load_suite(path: str | os.PathLike[str]) -> Suite:
-    """Read a suite; a misspelt key is an error that suggests the right one."""
-    try:
-        content = parse_toml(read_text(path))
-    except ValueError as error:
-        raise FormatError(path, "", f"expected a suite in TOML: {error}") from None
+def load_suite(path: str | os.PathLike[str]) -> tuple[SuiteNetwork, ...]:
+    """The networks of a suite; a misspelt key is an error that suggests the right one."""
+    content = read_parsed(path, parse_toml, "a suite in TOML")
     entries = content.pop("network", [])
-    title = content.pop("title", "")
+    content.pop("title", "")  # for people
     if content or not entries or not isinstance(entries, list):
         problem = f"unknown key {next(iter(content))!r}" if content else "no [[network]] in it"
         if isinstance(entries, dict):
@@ -94,7 +78,7 @@ def load_suite(path: str | os.PathLike[str]) -> Suite:
     for name in names:
         if names.count(name) > 1:
             raise FormatError(path, "", f"two networks are called {name!r}; give each a name of its own")
-    return Suite(networks, str(title))
+    return networks
 
 
 def _network(path: object, place: str, entry: Any) -> SuiteNetwork:
@@ -104,30 +88,23 @@ def _network(path: object, place: str, entry: Any) -> SuiteNetwork:
             raise FormatError(path, place, f"no key is called {key!r}; {closest(key, known)}")
     if problem := misfit(entry, SHAPE):
         raise FormatError(path, place, problem)
-    if not is_plain_name(entry["name"]):
+    name = entry["name"]
+    if not name.isprintable() or set(name) & set("/\\") or name[:1] in {"", "."}:
         wanted = "expected a name that can be a file's: no slashes, and no dot at its beginning"
-        raise FormatError(path, place, f"{wanted}; found {entry['name']!r}")
+        raise FormatError(path, place, f"{wanted}; found {name!r}")
     return SuiteNetwork(**entry)
-
-
-def is_plain_name(name: str) -> bool:
-    """Can it be the name of a file in a folder, and of nothing outside of it?"""
-    return name.isprintable() and not set(name) & set("/\\") and name[:1] not in {"", "."}
 
 
 def network_name(file: str | os.PathLike[str]) -> str:
     """A model's name: its file's without the suffixes of the format and of the compression."""
     name = os.fsencode(Path(file).name).decode("utf-8", "backslashreplace")  # it goes into texts
-    for suffixes in (SUFFIXES, FORMATS):
-        name = next(
-            (name.removesuffix(suffix) for suffix in suffixes if suffix and name.endswith(suffix)), name
-        )
-    return name
+    at = name.lower().rfind(base_suffix(name) or ".")
+    return name[:at] if at > 0 else name
 
 
-def with_names_of(suite: Suite, run: dict[str, Any]) -> None:
+def enter_names(suite: Iterable[SuiteNetwork], run: dict[str, Any]) -> None:
     """Enter what a suite knows of the networks that were evaluated into the record of the evaluation."""
-    for network in suite.networks:
+    for network in suite:
         if network.name in run["networks"]:
             run["networks"][network.name] |= {
                 "short_name": network.short_name,
@@ -142,7 +119,7 @@ class Loaded(NamedTuple):
     network: Network
     queries: QuerySet
     digest: str
-    """Tells the queries of the split from all others."""
+    """Identifies the queries of the split."""
 
 
 @dataclass(frozen=True)
@@ -162,9 +139,10 @@ class Problem:
         if self.entry is not None and (surprise := self.entry.surprise(model)):
             log.warning("%s: %s; is this the network that the suite means?", self.model, surprise)
         queries = self._queries(model, settings, folder)
-        return Loaded(
-            Network(self.name, model, compile_model(model)), _first(queries, settings.limit), queries.digest
-        )
+        if not len(queries):
+            raise UsageError("the query set has no queries of that split; choose another with --split")
+        network = Network(self.name, model, compile_model(model))
+        return Loaded(network, queries.chosen(slice(settings.limit)), queries.digest)
 
     def facts(self, loaded: Loaded) -> dict[str, Any]:
         """What ``run.json`` says of the network."""
@@ -215,17 +193,6 @@ class Problem:
         return queries
 
 
-def _first(queries: QuerySet, limit: int | None) -> QuerySet:
-    if not len(queries):
-        raise UsageError("the query set has no queries of that split; choose another with --split")
-    return replace(
-        queries,
-        samples=np.ascontiguousarray(queries.samples[:limit]),
-        observed=np.ascontiguousarray(queries.observed[:limit]),
-        split_of_queries=queries.split_of_queries[:limit].copy(),
-    )
-
-
 @dataclass(frozen=True)
 class Sources:
     """A list of networks in place of one model."""
@@ -258,7 +225,7 @@ def problems_of_suite(
     path: Path, data: Path | None = None, only: Sequence[str] = ()
 ) -> tuple[list[Problem], list[dict[str, str]]]:
     """The networks whose files are in ``data`` (default: beside the suite), and those that are missing."""
-    networks = load_suite(path).networks
+    networks = load_suite(path)
     known = {name for network in networks for name in (network.name, network.short_name)}
     for name in only:
         if name not in known:

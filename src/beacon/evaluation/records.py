@@ -75,7 +75,6 @@ _TYPES = {
     "list[float]": pa.list_(pa.float64()),
 }
 OPTIONAL = tuple(field.name for field in fields(Record) if "None" in str(field.type))
-NAMES = [field.name for field in fields(Record)]
 SCHEMA = pa.schema(
     [(field.name, _TYPES[str(field.type).removesuffix(" | None")]) for field in fields(Record)[:-1]]
     + [("assignment", pa.list_(pa.uint16()))]
@@ -125,7 +124,7 @@ def make_record(
         bounds=bounds.tolist(),
         assignment=[] if run.assignment is None else run.assignment.tolist(),
     )
-    return {name: getattr(record, name) for name in NAMES}
+    return vars(record)
 
 
 def thinned(trace: Trace) -> Trace:

@@ -12,7 +12,7 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import BeaconError, FormatError, UsageError
-from beacon.io.files import parse_json, read_text, write_bytes
+from beacon.io.files import parse_json, read_parsed, write_bytes
 from beacon.io.structure import NOTHING, NUMBER, misfit
 
 FILE = "run.json"
@@ -67,10 +67,7 @@ def load_run(folder: Path) -> Facts:
         raise BeaconError(
             f"{folder} holds no evaluation ({FILE} is missing); make one with `beacon evaluate`"
         )
-    try:
-        facts = parse_json(read_text(path))
-    except ValueError as error:
-        raise FormatError(path, "", f"expected the record of an evaluation ({error})") from None
+    facts: Facts = read_parsed(path, parse_json, "the record of an evaluation")
     if not isinstance(facts, dict) or facts.get("format") != FORMAT or facts.get("version") != VERSION:
         raise FormatError(path, "", f"expected a {FORMAT} of version {VERSION}")
     if problem := misfit(facts, SHAPE):
@@ -95,7 +92,7 @@ def open_run(folder: Path | None, settings: Facts) -> Facts:
 
 
 def note_once(facts: Facts, kind: str, name: str, entry: Facts, folder: Path | None) -> None:
-    """Enter a network or a method; one of that name that is not the same is an error."""
+    """Enter a network or a method; another one of the same name is an error."""
     plain = json.loads(json.dumps(entry))
     known = facts[kind].setdefault(name, plain)
     if known != plain:
@@ -134,7 +131,7 @@ def new_session(command: str, threads: int) -> Facts:
 
 
 def load_average() -> float | None:
-    """Programs that wanted a core over the last minute; with more than cores, times are not to be trusted."""
+    """Programs that wanted a core in the last minute; with more of them than cores, times are unreliable."""
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 
@@ -153,3 +150,27 @@ def _processor() -> str:
         lines = []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
+
+
+def session_facts(run: Facts, out: str, networks: list[str]) -> Facts:
+    """The last session at a glance: what ``beacon evaluate --json`` prints."""
+    session = run["sessions"][-1]
+    return {
+        "out": out,
+        "networks": networks,
+        "missing": [entry["name"] for entry in run["missing"]],
+        "methods": session["methods"],
+        "runs": session["runs"],
+        "seconds": session["seconds"],
+    }
+
+
+def facts_in_words(facts: Facts) -> str:
+    """The same in one line."""
+    missing, counts = facts["missing"], {"network": len(facts["networks"]), "method": len(facts["methods"])}
+    networks, methods = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
+    absent = f", {len(missing)} missing ({', '.join(missing)})" if missing else ""
+    return (
+        f"{facts['out']}: {networks}{absent}, {methods}, {facts['runs']:,} new runs in "
+        f"{facts['seconds']:.1f} s; see them with: beacon report {facts['out']}"
+    )

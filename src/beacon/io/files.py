@@ -1,6 +1,6 @@
 """Files: read whole with clear errors, compressed or not, written whole or not at all; JSON and TOML.
 
-One budget of memory is for whatever is read: what a file would become is estimated before it is taken.
+Reading a file has a budget of memory: what its content will take is estimated before it is read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Compression(NamedTuple):
     compress: Callable[[bytes], bytes]
 
 
-_COMPRESSIONS = {
+COMPRESSIONS = {
     ".gz": _Compression(
         b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file), partial(gzip.compress, mtime=0)
     ),
@@ -62,7 +62,7 @@ _COMPRESSIONS = {
 def base_suffix(path: str | os.PathLike[str]) -> str:
     """The lower-case suffix that tells the format, below a compression suffix: .uai of a.uai.xz."""
     name = Path(path)
-    if name.suffix.lower() in _COMPRESSIONS:
+    if name.suffix.lower() in COMPRESSIONS:
         name = name.with_suffix("")
     return name.suffix.lower()
 
@@ -121,10 +121,10 @@ def unix_lines(text: str) -> str:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file, compressed if its suffix says so; on failure the old file stays as it was."""
-    compression = _COMPRESSIONS.get(Path(path).suffix.lower())
+    compression = COMPRESSIONS.get(Path(path).suffix.lower())
     try:
         data = text.encode()
-    except ValueError as error:  # half of a character
+    except ValueError as error:  # a lone half of a surrogate pair
         raise BeaconError(f"cannot write {os.fspath(path)!r}: {error}") from None
     write_bytes(path, compression.compress(data) if compression else data)
 
@@ -153,7 +153,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def check_named(path: str) -> None:
-    """Refuse an empty path, such as that of a variable of the shell that is not set: it would mean here."""
+    """Refuse an empty path, as from an unset variable of the shell: it would mean the working directory."""
     if not path:
         raise UsageError("expected a name to write to, found an empty one")
 
@@ -181,7 +181,7 @@ def check_writable(path: str, inputs: Iterable[str | Path | None] = ()) -> None:
 
 
 def check_parent(path: str, written: Path) -> None:
-    """Raise if there is no folder to write to, or no leave to do so."""
+    """Raise if there is no folder to write to, or no permission."""
     folder = Path(path).parent
     if not folder.is_dir():
         raise BeaconError(f"cannot write {path}: there is no directory {folder}")
@@ -200,17 +200,15 @@ def _chunks(path: str) -> Iterator[bytes]:
     try:
         with open(path, "rb") as file:
             start = file.peek(8)
-            compression = next((c for c in _COMPRESSIONS.values() if start.startswith(c.magic)), None)
+            compression = next((c for c in COMPRESSIONS.values() if start.startswith(c.magic)), None)
             for chunk in _decompressed(file, path, compression) if compression else _cut(file):
                 if b"\0" in chunk:
                     raise FormatError(path, "", "expected a text file, found binary data")
                 is_empty = False
                 yield chunk
     except OSError as error:
-        packed = next(
-            (f"; did you mean {path}{end}?" for end in _COMPRESSIONS if os.path.exists(path + end)), ""
-        )
-        raise BeaconError(f"cannot read {path}: {reason(error)}{packed}") from None
+        packed = [f"; did you mean {path}{end}?" for end in COMPRESSIONS if os.path.exists(path + end)]
+        raise BeaconError(f"cannot read {path}: {reason(error)}{''.join(packed[:1])}") from None
     except ValueError as error:  # a null character in the name
         raise BeaconError(f"cannot read {path!r}: {error}") from None
     if is_empty:
@@ -228,8 +226,7 @@ def _decompressed(file: BufferedIOBase, path: str, compression: _Compression) ->
 
 
 def _cut(file: BufferedIOBase) -> Iterator[bytes]:
-    while chunk := file.read(PART_BYTES):
-        yield chunk
+    return iter(partial(file.read, PART_BYTES), b"")
 
 
 def _decoded(data: bytes, path: str, first_line: int) -> str:
@@ -265,7 +262,7 @@ def new_temporary(folder: Path) -> Path:
 
 @cache
 def _sweep(folder: Path) -> None:
-    """Remove unfinished files of processes of this machine that are gone, once."""
+    """Remove unfinished files of dead processes of this machine, once."""
     for path in folder.glob(f".{TEMPORARY}{_OWNER}-*.tmp"):
         process = path.name.split("-")[2]
         if process.isdigit() and not _is_alive(int(process)):
@@ -299,6 +296,14 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise ValueError(TOO_DEEP) from None
 
 
+def read_parsed(path: str | os.PathLike[str], parse: Callable[[str], Any], wanted: str) -> Any:
+    """The content of a text file, by :func:`parse_json` or :func:`parse_toml`."""
+    try:
+        return parse(read_text(path))
+    except ValueError as error:
+        raise FormatError(path, "", f"expected {wanted}: {error}") from None
+
+
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
@@ -326,7 +331,7 @@ class Budget:
         self._is_in_word = False
 
     def problem(self, num_bytes: float) -> str | None:
-        """What is wrong with taking this much more, if anything."""
+        """Take this many bytes more; what is wrong with that, if anything."""
         self.taken += int(min(num_bytes, 2**62))
         if self.taken <= self.most:
             return None
@@ -337,7 +342,7 @@ class Budget:
         )
 
     def problem_with_text(self, part: bytes) -> str | None:
-        """The same for one more part of a text, by its length, its words and its marks."""
+        """The same for one more part of a text, by what its length, words and marks will need."""
         kinds = part.translate(_KINDS)
         words = kinds.replace(b",", b" ").count(b" w") + (kinds[:1] == b"w" and not self._is_in_word)
         self._is_in_word = kinds[-1:] == b"w"

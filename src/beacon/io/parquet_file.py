@@ -58,16 +58,11 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 def read_table(path: str | os.PathLike[str]) -> pa.Table:
-    """A table of anybody's; see :func:`load_table` for those of our own."""
+    """Any table; see :func:`load_table` for our own files."""
     place = os.fspath(path)
-    try:
-        with opened(place) as file:
-            names = file.schema_arrow.names
-            return read_columns(file, place, names, CELL_BYTES * file.metadata.num_rows * len(names))
-    except FileNotFoundError:
-        raise BeaconError(f"cannot read {place}: no such file") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise FormatError(place, "", f"expected a Parquet file ({first_line(error)})") from None
+    with opened(place, "a Parquet file") as file:
+        names = file.schema_arrow.names
+        return read_columns(file, place, names, CELL_BYTES * file.metadata.num_rows * len(names))
 
 
 def has_kind(kind: ParquetKind, path: str | os.PathLike[str]) -> bool:
@@ -82,35 +77,37 @@ def has_kind(kind: ParquetKind, path: str | os.PathLike[str]) -> bool:
 def load_table(kind: ParquetKind, path: str | os.PathLike[str]) -> tuple[dict[str, Any], pa.Table]:
     """The facts and the table; an error if the file is none of this kind, or damaged."""
     place = os.fspath(path)
-    try:
-        with opened(place) as file:
-            facts = _facts(kind, place, file)
-            cells = file.metadata.num_rows * facts["num_variables"]
-            return facts, read_columns(file, place, kind.columns, CELL_BYTES * cells)
-    except FileNotFoundError:
-        raise BeaconError(f"cannot read {place}: no such file") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
-        wanted = f"expected a Parquet file with {kind.contents}"
-        raise FormatError(place, "", f"{wanted} ({first_line(error)})") from None
+    with opened(place, f"a Parquet file with {kind.contents}") as file:
+        facts = _facts(kind, place, file)
+        cells = file.metadata.num_rows * facts["num_variables"]
+        return facts, read_columns(file, place, kind.columns, CELL_BYTES * cells)
 
 
 @contextmanager
-def opened(path: str) -> Iterator[pq.ParquetFile]:
-    """A file of any name; texts are read as a list of different ones, and where each stands."""
-    with _Source(path) as source:
-        names = [field.name for field in pq.read_schema(source) if field.type in TEXTS]
-        source.seek(0)
-        file = pq.ParquetFile(source, page_checksum_verification=True, read_dictionary=names)
-        _check_descriptions(file, source)
-        yield file
+def opened(path: str, wanted: str) -> Iterator[pq.ParquetFile]:
+    """A file of any name; texts are read as a list of different ones, and where each stands.
+
+    Whatever goes wrong while it is read is an error that says what was ``wanted``.
+    """
+    try:
+        with _Source(path) as source:
+            names = [field.name for field in pq.read_schema(source) if field.type in TEXTS]
+            source.seek(0)
+            file = pq.ParquetFile(source, page_checksum_verification=True, read_dictionary=names)
+            _check_descriptions(file, source)
+            yield file
+    except FileNotFoundError:
+        raise BeaconError(f"cannot read {path}: no such file") from None
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise FormatError(path, "", f"expected {wanted} ({first_line(error)})") from None
 
 
 class _DataWantedError(Exception):
-    """Data would be read."""
+    """Data would be read, though that is forbidden."""
 
 
 class _Source(FileIO):
-    """A file that can be told to give nothing more."""
+    """A file from which reading can be forbidden."""
 
     is_shut = False
 
@@ -124,8 +121,8 @@ class _Source(FileIO):
 def _check_descriptions(file: pq.ParquetFile, source: _Source) -> None:
     """Raise an error if a column is described wrongly.
 
-    Asked for a wrong description, pyarrow ends the process. A read that comes no further than to the
-    descriptions raises an error.
+    pyarrow ends the process when it is asked for a wrong description, but raises an error when it meets one
+    while reading; so reading is begun here, and stopped before any data.
     """
     source.is_shut = True
     for group in range(file.metadata.num_row_groups):
@@ -145,8 +142,8 @@ def read_columns(
     """Some columns of a table, if they fit into the budget of memory.
 
     What they take is told by the file's own list of its contents, before any of them is read: each value
-    ``value_bytes``, and ``num_bytes`` on top. A few bytes may stand for a long text in every row: only the
-    different ones are read before all of them are taken.
+    ``value_bytes``, and ``num_bytes`` on top. A few bytes of a file may stand for a long text in every row,
+    so the different texts are read first, and what all rows would take is checked before they are made.
     """
     budget = Budget(num_bytes)
     groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]

@@ -9,14 +9,13 @@ import secrets
 from collections.abc import Container, Sequence
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
 
-from beacon.errors import FormatError, first_line
+from beacon.errors import FormatError
 from beacon.io.parquet_file import opened, read_columns, write_table
-from beacon.io.parts import PartsFolder
+from beacon.io.work_folder import PartsFolder
 
 FLUSH_SECONDS = 2.0  # a kill loses at most the work of this time, and the queries that are being searched
 PARTS_FOLDER = "parts"
@@ -47,9 +46,7 @@ class RowStore:
     def __enter__(self) -> RowStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.flush()  # also when the work was interrupted: nothing done is lost
 
     def keys(self) -> set[Key]:
@@ -99,23 +96,17 @@ class RowStore:
 
 def _read(path: Path, schema: pa.Schema, optional: Container[str], columns: Sequence[str] = ()) -> pa.Table:
     wanted = pa.schema([schema.field(name) for name in columns or schema.names])
-    try:
-        with opened(str(path)) as file:
-            table = read_columns(file, str(path), wanted.names, value_bytes=ROW_VALUE_BYTES)
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise FormatError(path, "", f"expected results in Parquet ({first_line(error)})") from None
+    with opened(str(path), "results in Parquet") as file:
+        table = read_columns(file, str(path), wanted.names, value_bytes=ROW_VALUE_BYTES)
     for place, field in enumerate(wanted):
         if field.name in optional and field.name not in table.column_names:
             table = table.add_column(place, field, pa.nulls(len(table), field.type))
     if not table.schema.equals(wanted):
         raise FormatError(path, "", "the columns are not those of this version; use a new folder")
     for name in wanted.names:
-        if (name not in optional and table[name].null_count) or _has_empty_item(table[name]):
+        items = [part.flatten() for part in table[name].chunks if pa.types.is_list(part.type)]
+        if (name not in optional and table[name].null_count) or any(part.null_count for part in items):
             raise FormatError(
                 path, "", f"the results are damaged: a cell of {name!r} is empty; use a new folder"
             )
     return table
-
-
-def _has_empty_item(column: pa.ChunkedArray) -> bool:
-    return pa.types.is_list(column.type) and any(part.flatten().null_count for part in column.chunks)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from beacon.io.settings import KINDS
+
 NUMBER = (int, float)
 NOTHING = type(None)
-WORDS: dict[Any, str] = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    dict: "an object",
-}
-WORDS |= {list: "a list", NOTHING: "null", NUMBER: "a number"}
+WORDS = KINDS | {dict: "an object", list: "a list", NOTHING: "null", NUMBER: "a number"}
 Shape = Any
 """A type or several; ``[shape]``: a list of such; ``{...: shape}``: an object whose values all are such;
 ``{"name": shape, "other?": shape}``: an object with these keys, and any others."""

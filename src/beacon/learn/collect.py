@@ -11,13 +11,12 @@ from typing import Any
 
 from beacon import __version__
 from beacon.errors import FormatError, UsageError, check_count, check_seed
-from beacon.io.parts import PartsFolder
+from beacon.io.work_folder import PartsFolder
 from beacon.learn.collector import Chunk, Collector
 from beacon.learn.teacher import Teacher, TeacherSettings
 from beacon.learn.trajectories import Trajectories, concatenated
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.own_queries import AnyQueries, as_query_set
-from beacon.query.query_set import QuerySet
+from beacon.query.query_set import AnyQueries, QuerySet, as_query_set
 from beacon.runner.workers import each
 
 CHUNK_STEPS, CHUNK_SECONDS, MAX_CHUNK = 1_000_000, 2.0, 20  # what may be lost when a collection is killed

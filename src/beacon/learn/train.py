@@ -21,8 +21,7 @@ from beacon.errors import (
 )
 from beacon.learn.trajectories import Trajectories, check_data
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.own_queries import AnyQueries, as_query_set
-from beacon.query.query_set import SPLITS, QuerySet
+from beacon.query.query_set import SPLITS, AnyQueries, QuerySet, as_query_set
 
 if TYPE_CHECKING:
     from beacon.guide.attention import AttentionGuide

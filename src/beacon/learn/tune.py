@@ -23,8 +23,7 @@ from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
-from beacon.query.own_queries import AnyQueries, as_query_set
-from beacon.query.query_set import QuerySet
+from beacon.query.query_set import AnyQueries, QuerySet, as_query_set
 from beacon.runner.pool import has_workers
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Trace

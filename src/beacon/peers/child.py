@@ -80,18 +80,13 @@ def _wait(
 ) -> int | None:
     end = perf_counter() + seconds
     try:
-        while cancelled is not None and perf_counter() < end:
-            if cancelled.is_set():
-                return None
+        while (left := end - perf_counter()) > 0 and not (cancelled and cancelled.is_set()):
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return child.wait(min(LOOK_SECONDS, max(0.0, end - perf_counter())))
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return child.wait(max(0.0, end - perf_counter()))
-        if finish is not None:
+                return child.wait(min(LOOK_SECONDS, left))
+        if finish is not None and left <= 0:
             child.send_signal(finish)
-            return child.wait(GRACE_SECONDS)
-        return None
-    except subprocess.TimeoutExpired:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return child.wait(GRACE_SECONDS)
         return None
     finally:  # also on Ctrl-C
         with contextlib.suppress(ProcessLookupError):

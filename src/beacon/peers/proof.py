@@ -1,4 +1,4 @@
-"""A proof by toulbar2 of what a search has found: it gets what is left of the query, and a score to beat."""
+"""A proof by toulbar2 that an answer is optimal: it gets what is left of the query, and a score to beat."""
 
 from __future__ import annotations
 

@@ -88,27 +88,18 @@ def ask(
     return answer, f"time limit of {seconds:g} s"
 
 
-def problem(
-    sizes: list[int], scoped: list[tuple[list[int], NDArray[np.float64]]], most: float = math.inf
-) -> dict[str, Any]:
-    """Costs relative to each table's best entry; a zero costs more than any possible assignment.
-
-    Only assignments are looked for that cost less than ``most``.
+def problem(sizes: list[int], scoped: list[tuple[list[int], NDArray[np.float64]]]) -> dict[str, Any]:
+    """Costs relative to each table's best entry; a zero costs more than any possible assignment, and more
+    than the upper bound for certain: toulbar2 rounds tables of more than three variables down.
     """
     costs = [(scope, table.max() - table) for scope, table in scoped]
     top = 1.0 + sum(float(table.max(where=np.isfinite(table), initial=0.0)) for _, table in costs)
     return {
         "sizes": sizes,
-        "upper_bound": min(top, most),
+        "upper_bound": top,
         "decimals": decimals_of(top),
-        "functions": [(scope, _capped(table, top + 1.0)) for scope, table in costs],
+        "functions": [(scope, np.minimum(table, top + 1.0).tolist()) for scope, table in costs],
     }
-
-
-def _capped(costs: NDArray[np.float64], forbidden: float) -> list[float]:
-    """Above the upper bound for certain: tables of more than three variables are rounded down."""
-    capped: list[float] = np.minimum(costs, forbidden).tolist()
-    return capped
 
 
 def decimals_of(upper_bound: float) -> int:

@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from beacon.errors import MissingDependencyError, UsageError
-from beacon.evaluation.evaluation import Evaluation, Kind
+from beacon.evaluation.evaluate import OnProgress
+from beacon.evaluation.evaluation import KINDS, Evaluation
 from beacon.evaluation.problem import network_name
-from beacon.evaluation.session import OnProgress
 from beacon.formats import read_model
 from beacon.io.files import make_folder
-from beacon.io.folder_lock import folder_lock
+from beacon.io.work_folder import folder_lock
 from beacon.learn.train import ON_CPU
 from beacon.model.graphical_model import GraphicalModel
-from beacon.pipeline.pipeline import Job, OnStage, Pipeline
+from beacon.pipeline.pipeline import GUIDE, REPORT, Job, OnStage, Pipeline
 from beacon.pipeline.settings import RunSettings, gathered, make_settings, seed_of
-from beacon.pipeline.stages import GUIDE, REPORT, STAGES, request_of
-from beacon.query.own_queries import AnyQueries, as_query_set
+from beacon.query.query_set import AnyQueries, as_query_set
 
 AnyPath = str | os.PathLike[str]
 NEEDS = {
@@ -59,7 +58,6 @@ class FinishedRun:
         """What ``beacon run --json`` prints."""
         found = self.evaluation
         (network,) = found.networks
-        kinds: tuple[Kind, Kind] = ("step", "second")
         return {
             "folder": str(self.folder),
             "guide": str(self.guide),
@@ -69,7 +67,7 @@ class FinishedRun:
             "step_budgets": found.step_budgets,
             "second_budgets": found.second_budgets,
             "mean_scores": {
-                method: {f"{kind}s": found.mean_scores(network, method, kind) for kind in kinds}
+                method: {f"{kind}s": found.mean_scores(network, method, kind) for kind in KINDS}
                 for method in found.methods
             },
         }
@@ -164,20 +162,15 @@ def run(
 def run_job(job: Job, redo: bool = False, on_stage: OnStage | None = None) -> FinishedRun:
     """All stages of a job, unless another process works in the folder."""
     with folder_lock(make_folder(job.folder)):
-        pipeline = Pipeline(job, STAGES, request_of(job).facts)
+        pipeline = Pipeline(job)
         pipeline.open(redo)
         if not pipeline.is_done:
-            _check_packages()
+            for package, (purpose, extra) in NEEDS.items():  # not to be found missing after hours of work
+                if find_spec(package) is None:
+                    raise MissingDependencyError(package, purpose, extra)
             if job.settings.preset not in ON_CPU:
                 from beacon.guide.device import choose_device  # noqa: PLC0415  (torch is slow to import)
 
                 choose_device(job.device)
         stages = pipeline.run(on_stage or (lambda name, seconds, summary: None))
     return FinishedRun(job.folder, job.seed, stages)
-
-
-def _check_packages() -> None:
-    """What the last stages need must not be found missing after hours of work."""
-    for package, (purpose, extra) in NEEDS.items():
-        if find_spec(package) is None:
-            raise MissingDependencyError(package, purpose, extra)

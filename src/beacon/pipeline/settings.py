@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 from beacon.errors import FormatError, UsageError, check_count, check_seed
 from beacon.evaluation.settings import EvaluateSettings
-from beacon.io.files import parse_toml, read_text
-from beacon.io.settings import Setting, check_known, closest, converted, default_of, guessed, settings_of
+from beacon.io.files import parse_toml, read_parsed
+from beacon.io.settings import Setting, check_known, closest, converted, guessed, settings_of
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
 from beacon.learn.train import (
@@ -24,12 +25,11 @@ from beacon.learn.train import (
     train,
 )
 from beacon.learn.tune import TuneSettings
-from beacon.query.query_set import QuerySettings, sample_queries
+from beacon.query.query_set import DEFAULT_COUNT, QuerySettings
 from beacon.query.sampling import GibbsSettings
 
 SECTIONS = ("queries", "teacher", "collect", "train", "tune", "evaluate")
-DEFAULT_COUNT: int = default_of(sample_queries, "count")
-DEFAULT_PRESET: str = default_of(train, "preset")
+DEFAULT_PRESET: str = signature(train).parameters["preset"].default
 DEFAULT_EVALUATION = EvaluateSettings(
     methods=("greedy", "gls+", "auto", "beacon-gls+", "beacon"), seconds=(0.001, 0.01, 0.1, 1.0)
 )
@@ -107,7 +107,12 @@ def gathered(
     """What a file says, then ``--set``, then options such as ``{"train.preset": "fast"}`` (None: nothing)."""
     sections = read_sections(config) if config is not None else {}
     for item in items:
-        _add_item(sections, item)
+        name, sign, text = item.partition("=")
+        section, dot, key = name.strip().partition(".")
+        if not (sign and dot):
+            raise UsageError(f"--set: expected SECTION.KEY=VALUE, found {item!r}")
+        check_known(section, SECTIONS, f"--set: no section is called {section!r}")
+        sections.setdefault(section, {})[key] = Given(guessed(text.strip()), "--set")
     for name, value in options.items():
         section, _, key = name.rpartition(".")
         if section:
@@ -120,10 +125,7 @@ def gathered(
 def read_sections(path: str | os.PathLike[str]) -> Sections:
     """The sections of a TOML file; the section "" has the keys outside of any: the seed."""
     place = os.fspath(path)
-    try:
-        content = parse_toml(read_text(path))
-    except ValueError as error:
-        raise FormatError(place, "", f"expected settings in TOML: {error}") from None
+    content = read_parsed(path, parse_toml, "settings in TOML")
     sections: Sections = {}
     for name, value in content.items():
         if name == "seed" and not isinstance(value, dict):
@@ -134,16 +136,6 @@ def read_sections(path: str | os.PathLike[str]) -> Sections:
             raise FormatError(place, "", f"expected a section [{name}]; found {name} = {value!r}")
         sections[name] = {key: Given(entry, place) for key, entry in value.items()}
     return sections
-
-
-def _add_item(sections: Sections, item: str) -> None:
-    """Enter a ``section.key=value`` item of the command line, in place of what is there."""
-    name, sign, text = item.partition("=")
-    section, dot, key = name.strip().partition(".")
-    if not (sign and dot):
-        raise UsageError(f"--set: expected SECTION.KEY=VALUE, found {item!r}")
-    check_known(section, SECTIONS, f"--set: no section is called {section!r}")
-    sections.setdefault(section, {})[key] = Given(guessed(text.strip()), "--set")
 
 
 def seed_of(sections: Sections) -> int:

@@ -1,9 +1,10 @@
-"""Query sets as Parquet files: a row per query, the rest in the schema's metadata."""
+"""Query sets in files: our own Parquet files, and a user's queries in tables, files and folders."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.errors import BeaconError
+from beacon.formats import read_evidence, read_evidence_table
+from beacon.io.files import TABLES, base_suffix, parse_json, read_parsed
 from beacon.io.parquet_file import ParquetKind, has_kind, load_table, save_table
+from beacon.model.evidence import resolve_queries
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import SPLITS, QuerySet, QuerySettings
 from beacon.query.sampling import GibbsSettings
@@ -99,3 +103,30 @@ def _observed(column: pa.Array, num_variables: int) -> NDArray[np.bool_]:
     observed = np.zeros((len(column), num_variables), dtype=np.bool_)
     observed[rows, variables] = True
     return observed
+
+
+SUFFIXES = (*TABLES, ".json", ".evid")
+
+
+def read_own_queries(path: str | os.PathLike[str], model: GraphicalModel) -> list[dict[int, int]]:
+    """The queries of a file, or of all files of a folder in the order of their names."""
+    place = Path(path)
+    if not place.is_dir():
+        return _read_file(place, model)
+    files = sorted(file for file in place.iterdir() if base_suffix(file) in SUFFIXES)
+    if not files:
+        raise BeaconError(
+            f"cannot read {place}: expected files that end in {', '.join(SUFFIXES)}, found none"
+        )
+    return [query for file in files for query in _read_file(file, model)]
+
+
+def _read_file(path: Path, model: GraphicalModel) -> list[dict[int, int]]:
+    """By its suffix: a table, JSON, or else a UAI file."""
+    suffix = base_suffix(path)
+    if suffix in TABLES:
+        return read_evidence_table(path, model)
+    if suffix != ".json":
+        return read_evidence(path, model)
+    listed = read_parsed(path, parse_json, "queries in JSON")
+    return resolve_queries(model, [listed] if isinstance(listed, dict) else listed)

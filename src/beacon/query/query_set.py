@@ -1,4 +1,4 @@
-"""Query sets: many evidences on one model, sampled or of one's own, split for training and test."""
+"""Query sets: many evidences on one model, sampled or a user's own, split for training and test."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.errors import ModelError, UsageError, check_count
+from beacon.errors import ModelError, UsageError, check_count, check_seed
 from beacon.io.files import base_suffix
-from beacon.model.evidence import Queries, check_is_model, resolve_queries
+from beacon.model.evidence import Queries, check_is_model, observed_rows, resolve_queries
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.html_view import html_table
 from beacon.query.sampling import GibbsSettings, sample_assignments
 
 SPLITS = ("train", "validation", "test")
+SPLIT_STREAM = 17
+DEFAULT_COUNT = 1000
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class QuerySet:
 
     @cached_property
     def digest(self) -> str:
-        """Tells these queries, in this order, from all others."""
+        """Identifies these queries, in this order."""
         whole = hashlib.sha256(f"{self.fingerprint} {self.observed.shape}".encode())
         whole.update(np.packbits(self.observed).tobytes())
         whole.update(self.samples[self.observed].astype("<u4").tobytes())
@@ -103,12 +105,15 @@ class QuerySet:
         """The queries of one split: train, validation or test."""
         if name not in SPLITS:
             raise UsageError(f"splits are {', '.join(SPLITS)}; found {name!r}")
-        chosen = self.split_of_queries == SPLITS.index(name)
+        return self.chosen(self.split_of_queries == SPLITS.index(name))
+
+    def chosen(self, rows: Any) -> QuerySet:
+        """Some of the queries, by a mask or a slice."""
         return replace(
             self,
-            samples=self.samples[chosen],
-            observed=self.observed[chosen],
-            split_of_queries=self.split_of_queries[chosen],
+            samples=self.samples[rows],
+            observed=self.observed[rows],
+            split_of_queries=self.split_of_queries[rows],
         )
 
     def _repr_html_(self) -> str:
@@ -142,8 +147,7 @@ class QuerySet:
         Given the model, queries of one's own are read, too, and split by seed 0: tables (.csv, .tsv,
         .parquet), UAI evidence (.evid), JSON (.json: a list of mappings), or a folder of such files.
         """
-        from beacon.query.own_queries import SUFFIXES, read_own_queries  # noqa: PLC0415
-        from beacon.query.query_file import is_query_set, load_queries  # noqa: PLC0415
+        from beacon.query.query_file import SUFFIXES, is_query_set, load_queries, read_own_queries  # noqa: PLC0415
 
         is_own = os.path.isdir(path) or base_suffix(path) in SUFFIXES
         if model is None or not is_own or is_query_set(path):
@@ -167,9 +171,24 @@ class QuerySet:
         >>> len(queries), queries.evidence(1)
         (10, {0: 1})
         """
-        from beacon.query.own_queries import split_queries  # noqa: PLC0415
-
-        return split_queries(resolve_queries(model, queries), model, seed, splits)
+        check_seed(seed)
+        settings = QuerySettings(splits=splits)
+        evidences = resolve_queries(model, queries)
+        if not evidences:
+            raise UsageError("expected at least one query, found none")
+        observed = observed_rows(evidences, model.num_variables)
+        samples = np.zeros(observed.shape, dtype=np.min_scalar_type(model.max_domain))
+        for row, evidence in zip(samples, evidences, strict=True):
+            row[list(evidence)] = list(evidence.values())
+        observed[:, model.domain_sizes == 1] = False
+        return cls(
+            fingerprint=model.fingerprint,
+            samples=samples,
+            observed=observed,
+            split_of_queries=_splits(evidences, splits, seed),
+            settings=settings,
+            seed=int(seed),
+        )
 
     @classmethod
     def from_table(
@@ -181,16 +200,29 @@ class QuerySet:
         splits: tuple[float, float, float] = (0.8, 0.1, 0.1),
     ) -> QuerySet:
         """The same of a table in memory, or of the file of one, CSV or Parquet."""
-        from beacon.query.own_queries import read_own_queries  # noqa: PLC0415
+        from beacon.query.query_file import read_own_queries  # noqa: PLC0415
 
         is_path = isinstance(table, str | os.PathLike)
         queries = read_own_queries(table, model) if is_path else table
         return cls.from_evidence(queries, model, seed=seed, splits=splits)
 
 
+AnyQueries = Queries | QuerySet | str | os.PathLike[str]
+
+
+def as_query_set(model: GraphicalModel, queries: AnyQueries) -> QuerySet:
+    """A query set of this model, whatever the queries come as."""
+    if isinstance(queries, QuerySet):
+        queries.check_model(model)
+        return queries
+    if isinstance(queries, str | os.PathLike):
+        return QuerySet.load(cast("str", queries), model)
+    return QuerySet.from_evidence(queries, model)
+
+
 def sample_queries(
     model: GraphicalModel,
-    count: int = 1000,
+    count: int = DEFAULT_COUNT,
     seed: int = 0,
     *,
     query_ratio: tuple[float, float] = (0.8, 0.95),
@@ -234,6 +266,16 @@ def _random_evidence(
     for row, share in zip(observed, rng.uniform(*query_ratio, shape[0]).tolist(), strict=True):
         row[rng.permutation(choices)[round(share * len(choices)) :]] = True
     return observed
+
+
+def _splits(
+    evidences: list[dict[int, int]], splits: tuple[float, float, float], seed: int
+) -> NDArray[np.int8]:
+    """[queries] index into SPLITS: the different queries in a random order, cut by the shares."""
+    kinds: dict[tuple[tuple[int, int], ...], int] = {}
+    kind_of = [kinds.setdefault(tuple(evidence.items()), len(kinds)) for evidence in evidences]
+    order = np.random.default_rng([seed, SPLIT_STREAM]).permutation(len(kinds))
+    return split_of_queries(len(kinds), splits)[order][kind_of]
 
 
 def split_of_queries(count: int, shares: Sequence[float]) -> NDArray[np.int8]:

@@ -98,6 +98,6 @@ def _starts(model: GraphicalModel, seeds: list[int]) -> NDArray[np.int64]:
     """One start per seed: random, or of non-zero probability where the model has zeros."""
     if model.zero_fraction == 0:
         return np.array([np.random.default_rng(seed).integers(0, model.domain_sizes) for seed in seeds])
-    from beacon.query.feasible import feasible_assignments  # noqa: PLC0415
+    from beacon.query.gibbs import feasible_assignments  # noqa: PLC0415
 
     return feasible_assignments(model, seeds)

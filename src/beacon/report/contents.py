@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import groupby
+from typing import NamedTuple
 
-from beacon.evaluation.evaluation import Evaluation
-from beacon.guide.checkpoint import read_facts
+import numpy as np
+
+from beacon.evaluation.evaluation import KINDS, Evaluation, Kind
+from beacon.evaluation.metrics import win_percentage
+from beacon.model.ties import is_tie
 from beacon.report import comparisons, drawings
-from beacon.report.drawings import Plot
-from beacon.report.naming import main_methods, plural
-from beacon.report.summaries import (
+from beacon.report.comparisons import (
     gap_table,
     networks_table,
     overview_table,
@@ -19,8 +21,13 @@ from beacon.report.summaries import (
     target_table,
     wall_clock_table,
 )
-from beacon.report.tables import Table
-from beacon.report.verdict import verdict
+from beacon.report.drawings import Plot
+from beacon.report.tables import Table, duration, main_methods, plural
+from beacon.strategies.strategy import STRATEGIES
+
+LEVEL = 45.0, 55.0  # win percentages that count as neither ahead nor behind
+CLOSE = 1.0  # percent below the optimum, at most
+TUNED = "beacon"
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,6 @@ class Report:
 def make_report(results: Evaluation, extra: Sequence[Section] = ()) -> Report:
     """Everything that the results have to say, then ``extra``; sections without content are left out."""
     makers = (
-        _verdict,
         _anytime,
         _overview,
         _wins,
@@ -69,16 +75,12 @@ def make_report(results: Evaluation, extra: Sequence[Section] = ()) -> Report:
         _speed,
         _training,
     )
-    sections = [*(make(results) for make in makers), *extra]
-    return Report(results, [section for section in sections if _has_content(section)])
-
-
-def _has_content(section: Section) -> bool:
-    return bool(section.points or section.tables or section.folded or section.plots)
-
-
-def _verdict(results: Evaluation) -> Section:
-    return Section("verdict", "In short", "", points=verdict(results))
+    sections = [
+        Section("verdict", "In short", "", points=verdict(results)),
+        *(make(results) for make in makers),
+        *extra,
+    ]
+    return Report(results, [one for one in sections if one.points or one.tables or one.folded or one.plots])
 
 
 def _overview(results: Evaluation) -> Section:
@@ -94,10 +96,10 @@ def _overview(results: Evaluation) -> Section:
 
 
 def _wins(results: Evaluation) -> Section:
-    plots, tables = [], []
+    plots, tables = list[Plot](), list[Table]()
     strongest = comparisons.baselines(results)[-1:]
     for baseline in comparisons.baselines(results):
-        for kind in ("step", "second"):
+        for kind in KINDS:
             if results.budgets(kind):
                 tables.append(comparisons.win_table(results, baseline, kind))
         for method in comparisons.compared(results, baseline):
@@ -131,7 +133,7 @@ def _weights(results: Evaluation) -> Section:
         "Guided methods with different weights of the guide (λ) beside their baseline: mean score over "
         "queries, with its standard deviation."
     )
-    return Section("weights", "Weight of the guide", text, plots=drawings.weight_plots(results))
+    return Section("weights", "Weight of the guide", text, plots=[*drawings.weight_plots(results)])
 
 
 def _anytime(results: Evaluation) -> Section:
@@ -141,7 +143,7 @@ def _anytime(results: Evaluation) -> Section:
         "begins late begins with a dot, when half of the queries have an answer. Where a method knows upper "
         "bounds, one more plot has its mean score, and as a band how much higher optima can be on average."
     )
-    return Section("anytime", "Anytime curves", text, plots=drawings.anytime_plots(results))
+    return Section("anytime", "Anytime curves", text, plots=[*drawings.anytime_plots(results)])
 
 
 def _wall_clock(results: Evaluation) -> Section:
@@ -168,21 +170,108 @@ def _speed(results: Evaluation) -> Section:
 
 
 def _training(results: Evaluation) -> Section:
-    histories = _histories(results)
+    guides = {name: facts.get("guide") or {} for name, facts in results.run["networks"].items()}
+    histories = {name: guide["history"] for name, guide in guides.items() if guide.get("history")}
     plots = [drawings.history_plot(name, history) for name, history in histories.items()]
     return Section("training", "Training", "Loss of every epoch of the guide's training.", plots=plots)
 
 
-def _histories(results: Evaluation) -> dict[str, list[dict[str, Any]]]:
-    """Training histories: of the guide in the folder, and of those noted with the methods."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    if (folder := results.folder) is not None:
-        for path in sorted([*folder.glob("guide/guide.json"), *folder.glob("guides/*/guide.json")]):
-            history = read_facts(path.parent)["history"]
-            if history:
-                found[path.parent.name] = history
-    for name, facts in results.run["networks"].items():
-        history = (facts.get("guide") or {}).get("history")
-        if history and history not in found.values():  # the guide in the folder may be the network's
-            found[name] = history
-    return found
+class Budget(NamedTuple):
+    """A budget with its unit."""
+
+    kind: Kind
+    amount: float
+
+    def __str__(self) -> str:
+        return duration(self.amount) if self.kind == "second" else f"{int(self.amount):,} steps"
+
+
+def verdict(results: Evaluation) -> list[str]:
+    """Sentences, the most important first; none for results without a budget."""
+    kind: Kind = "second" if results.second_budgets else "step"
+    budgets = [Budget(kind, amount) for amount in results.budgets(kind)]
+    if not budgets:
+        return []
+    told = [_best_scores(results, budgets[-1]), _proofs(results), _zeros(results)]
+    told += [_guided(results, method, budgets) for method in main_methods(results)]
+    return [sentence for sentence in told if sentence]
+
+
+def _best_scores(results: Evaluation, last: Budget) -> str:
+    """On how many queries each method ends with the best score that is known."""
+    counts = {method: _reached(results, method) for method in main_methods(results)}
+    (leader, (hits, total)), *others = sorted(counts.items(), key=lambda item: -_share(item[1]))
+    rest = ", ".join(f"{method} on {count:,}" for method, (count, _) in others)
+    best = f"After {last}, {leader} has the best known score on {hits:,} of {plural(total, 'query')}"
+    return f"{best}; {rest}." if rest else f"{best}."
+
+
+def _reached(results: Evaluation, method: str) -> tuple[int, int]:
+    """How many runs ended with the best known score, of how many."""
+    found = [
+        is_tie(results.final_scores(network, method), results.best(network)[None]).ravel()
+        for network in results.networks
+        if results.runs(network, method)
+    ]
+    return int(sum(map(np.sum, found))), sum(map(len, found))
+
+
+def _share(counted: tuple[int, int]) -> float:
+    return counted[0] / max(1, counted[1])
+
+
+def _proofs(results: Evaluation) -> str:
+    runs = {method: [run for run in results.records if run.method == method] for method in results.methods}
+    counts = {method: sum(run.proved for run in found) for method, found in runs.items()}
+    proved = [
+        f"{method} proved {count:,} of {len(runs[method]):,}" for method, count in counts.items() if count
+    ]
+    if not proved:
+        return "No answer is proved optimal."
+    gaps = np.concatenate([results.bound_gaps(network) for network in results.networks])
+    close, others = int(((gaps > 0) & (gaps <= CLOSE)).sum()), int((gaps > 0).sum())
+    bound = (
+        f" Of {plural(others, 'query')} without any proof {close:,} are within {CLOSE:g} % of the optimum."
+    )
+    return f"Proofs of optimality: {', '.join(proved)} answers.{bound if close else ''}"
+
+
+def _zeros(results: Evaluation) -> str:
+    counts = {
+        method: sum(run.zeros > 0 for run in results.records if run.method == method)
+        for method in main_methods(results)
+    }
+    named = [f"{method} on {count:,}" for method, count in counts.items() if count]
+    return f"Answers with probability zero remain: {', '.join(named)}." if named else ""
+
+
+def _guided(results: Evaluation, method: str, budgets: list[Budget]) -> str:
+    """Up to which budget a guided method is ahead of the search that it guides."""
+    rival = _rival(results, method)
+    if rival is None:
+        return ""
+    states = [(budget, _state(results, method, rival, budget)) for budget in budgets]
+    parts: list[str] = []
+    for state, group in groupby(states, key=lambda one: one[1]):
+        places = [budget for budget, _ in group]
+        when = f"at {places[0]}" if len(places) == 1 else f"from {places[0]} to {places[-1]}"
+        parts.append(f"{state} {rival} {when}" if not parts else f"{state.split()[0]} {when}")
+    return f"{method} is {', '.join(parts)}."
+
+
+def _rival(results: Evaluation, method: str) -> str | None:
+    """The search that a method guides; of the tuned guide, the best unguided one."""
+    if method == TUNED:
+        unguided = [m for m in main_methods(results) if m in STRATEGIES]
+        return max(unguided, key=lambda one: _share(_reached(results, one)), default=None)
+    baseline = results.baselines.get(method)
+    return baseline if baseline in results.methods else None
+
+
+def _state(results: Evaluation, method: str, rival: str, budget: Budget) -> str:
+    wins = [
+        win_percentage(*(results.scores(n, one, budget.kind, budget.amount) for one in (method, rival)))
+        for n in results.networks
+    ]
+    share = float(np.nanmean(wins))
+    return "ahead of" if share > LEVEL[1] else "behind" if share < LEVEL[0] else "level with"

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from beacon.evaluation.evaluation import Evaluation, Kind
+from beacon.evaluation.evaluation import KINDS, Evaluation, Kind
 from beacon.evaluation.metrics import Floats, gaps
 from beacon.io.files import write_bytes
 from beacon.model.ties import TIE_TOLERANCE
 from beacon.report.comparisons import win_matrix
-from beacon.report.figure import drawing_style
-from beacon.report.naming import amount, colour_of, is_variant, main_methods, short_name
-from beacon.report.plots import plot_anytime, plot_bands, plot_history, plot_weights, plot_win_heatmap
+from beacon.report.plots import (
+    drawing_style,
+    plot_anytime,
+    plot_bands,
+    plot_history,
+    plot_weights,
+    plot_win_heatmap,
+)
+from beacon.report.tables import amount, colour_of, is_variant, main_methods, short_name
 
 GRID_POINTS = 45
 FIRST_SECONDS = 1e-4
@@ -39,98 +46,63 @@ class Plot:
         return self.draw()
 
 
-def win_plots(results: Evaluation, method: str, baseline: str) -> list[Plot]:
+def win_plots(results: Evaluation, method: str, baseline: str) -> Iterator[Plot]:
     """Heatmaps of wins: networks × step budgets, and networks × time budgets."""
-    plots = []
     names = [short_name(results, network) for network in results.networks]
-    kinds: tuple[Kind, ...] = ("step", "second")
-    for kind in kinds:
-        percentages = (
-            win_matrix(results, method, baseline, kind) if results.budgets(kind) else np.empty((0, 0))
-        )
+    for kind in KINDS:
+        percentages = win_matrix(results, method, baseline, kind)
         if np.isfinite(percentages).any():
             columns = [amount(kind, budget) for budget in results.budgets(kind)]
             title = f"{method} against {baseline}, {kind}s"
-            plots.append(
-                Plot(
-                    _key("wins", method, "over", baseline, kind),
-                    f"Wins of {method} over {baseline}, %, by {kind}s.",
-                    partial(plot_win_heatmap, percentages, names, columns, title=title),
-                )
-            )
-    return plots
+            draw = partial(plot_win_heatmap, percentages, names, columns, title=title)
+            caption = f"Wins of {method} over {baseline}, %, by {kind}s."
+            yield Plot(_key("wins", method, "over", baseline, kind), caption, draw)
 
 
-def anytime_plots(results: Evaluation) -> list[Plot]:
+def anytime_plots(results: Evaluation) -> Iterator[Plot]:
     """One plot a network over steps, one over seconds, and one of upper bounds where there are any."""
     colours = {method: colour_of(results, method) for method in results.methods}
-    plots = []
-    kinds: tuple[Kind, ...] = ("step", "second")
     for network in results.networks:
-        for kind in kinds:
+        name = short_name(results, network)
+        for kind in KINDS:
             grid = _grid(results, network, kind)
             curves = _gap_curves(results, network, kind, grid)
             if curves:
-                name = short_name(results, network)
-                plots.append(
-                    Plot(
-                        _key("anytime", network, kind),
-                        f"{name}: gap to the best known over {kind}s.",
-                        partial(
-                            plot_anytime, grid, curves, colours, xlabel=f"{kind}s", title=f"{name}, {kind}s"
-                        ),
-                    )
-                )
-        plots += _band_plots(results, network, colours)
-    return plots
+                look = {"xlabel": f"{kind}s", "title": f"{name}, {kind}s"}
+                draw = partial(plot_anytime, grid, curves, colours, **look)
+                caption = f"{name}: gap to the best known over {kind}s."
+                yield Plot(_key("anytime", network, kind), caption, draw)
+        grid = _grid(results, network, "second")
+        bands = {method: results.band(network, method, grid) for method in main_methods(results)}
+        bands = {method: band for method, band in bands.items() if (band[1] - band[0] > TIE_TOLERANCE).any()}
+        if bands:
+            caption = f"{name}: mean best score over seconds, and a band up to the mean upper bound."
+            draw = partial(plot_bands, grid, bands, colours, title=f"{name}, score and bound")
+            yield Plot(_key("bounds", network), caption, draw)
 
 
-def _band_plots(results: Evaluation, network: str, colours: Mapping[str, str]) -> list[Plot]:
-    """One plot of the methods whose mean bound was above their mean score at some time, if there are any."""
-    grid, name = _grid(results, network, "second"), short_name(results, network)
-    bands = {method: results.band(network, method, grid) for method in main_methods(results)}
-    bands = {
-        method: (scores, bounds)
-        for method, (scores, bounds) in bands.items()
-        if (bounds - scores > TIE_TOLERANCE).any()
-    }
-    caption = f"{name}: mean best score over seconds, and a band up to the mean upper bound."
-    draw = partial(plot_bands, grid, bands, colours, title=f"{name}, score and bound")
-    return [Plot(_key("bounds", network), caption, draw)] if bands else []
-
-
-def weight_plots(results: Evaluation) -> list[Plot]:
+def weight_plots(results: Evaluation) -> Iterator[Plot]:
     """λ curves of every guided method that was measured with several weights."""
-    plots = []
     families = {method.partition(" λ=")[0] for method in results.methods if is_variant(results, method)}
     for network in results.networks:
         for family in sorted(families):
             variants = [m for m in results.methods if is_variant(results, m) and m.startswith(f"{family} λ=")]
             baseline = str(results.baselines[variants[0]])
             scores = {
-                _weight_label(method): _step_scores(results, network, method)
+                method.removeprefix(f"{family} "): _step_scores(results, network, method)
                 for method in [baseline, *variants]
                 if results.runs(network, method)
             }
             if len(scores) > 1:
                 title = f"{short_name(results, network)}, {family}"
-                plots.append(
-                    Plot(
-                        _key("weights", network, family),
-                        f"{title}: mean score ± standard deviation for each λ.",
-                        partial(plot_weights, results.step_budgets, scores, baseline, title=title),
-                    )
-                )
-    return plots
+                draw = partial(plot_weights, results.step_budgets, scores, baseline, title=title)
+                caption = f"{title}: mean score ± standard deviation for each λ."
+                yield Plot(_key("weights", network, family), caption, draw)
 
 
 def history_plot(name: str, history: Sequence[Mapping[str, Any]]) -> Plot:
     """The losses of one training."""
     return Plot(_key("training", name), f"Training of {name}.", partial(plot_history, history, title=name))
-
-
-def _weight_label(method: str) -> str:
-    return method[method.index("λ=") :] if "λ=" in method else method
 
 
 def _step_scores(results: Evaluation, network: str, method: str) -> Floats:
@@ -144,10 +116,8 @@ def _grid(results: Evaluation, network: str, kind: Kind) -> Floats:
     if kind == "step":
         last = max((run.steps for m in results.methods for run in results.runs(network, m)), default=1)
         return np.unique(np.geomspace(1, max(2, last), GRID_POINTS).round())
-    last_second = results.second_budgets[-1] if results.second_budgets else 0.0
-    return (
-        np.geomspace(FIRST_SECONDS, last_second, GRID_POINTS) if last_second > FIRST_SECONDS else np.empty(0)
-    )
+    until = results.second_budgets[-1] if results.second_budgets else 0.0
+    return np.geomspace(FIRST_SECONDS, until, GRID_POINTS) if until > FIRST_SECONDS else np.empty(0)
 
 
 def _gap_curves(results: Evaluation, network: str, kind: Kind, grid: Floats) -> dict[str, Floats]:
@@ -175,7 +145,7 @@ def write_picture(results: Evaluation, path: Path) -> None:
     """The anytime curves of the first network, over steps and over seconds, as one PNG file."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    plots = anytime_plots(results)[:2]
+    plots = list(islice(anytime_plots(results), 2))
     with drawing_style():
         figure = Figure(figsize=(4.6 * len(plots), 3.4), layout="constrained")
         for plot, ax in zip(plots, figure.subplots(1, len(plots), squeeze=False)[0], strict=True):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
@@ -10,13 +12,30 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from beacon.errors import UsageError
+from beacon.evaluation.evaluation import Evaluation
+from beacon.evaluation.metrics import gaps
+from beacon.evaluation.records import Record
 from beacon.io.files import check_writable, write_bytes
 from beacon.report.contents import Report, Section
-from beacon.report.drill_down import curve_data, query_table
-from beacon.report.figure import as_svg
-from beacon.report.naming import busy, plural
-from beacon.report.tables import Cell, Table, as_csv, as_latex, as_markdown
+from beacon.report.plots import INK, drawing_style
+from beacon.report.tables import (
+    Cell,
+    Table,
+    as_csv,
+    as_latex,
+    as_markdown,
+    busy,
+    colour_of,
+    label,
+    main_methods,
+    number,
+    plural,
+    short_name,
+    written,
+)
 
 PAGE = files("beacon.report") / "page"
 PAGE_SUFFIXES = (".html", ".htm")
@@ -74,6 +93,36 @@ def _section(section: Section) -> str:
         f'<section id="{section.key}"><h2>{escape(section.title)}</h2>'
         f"{text}{listed}{gallery}{tables}</section>"
     )
+
+
+def as_svg(ax: Any, name: str, *, for_page: bool) -> str:
+    """The figure of some axes as an SVG element; ``for_page``: text and lines in the page's colour."""
+    buffer = io.StringIO()
+    with drawing_style({"svg.hashsalt": name}):  # no two figures of a page share an id
+        ax.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return _for_page(text, name) if for_page else text
+
+
+def _for_page(text: str, name: str) -> str:
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(
+        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img" class="plot">', text, count=1
+    )
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    prefix = re.sub(r"\W+", "-", name)
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
+    text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{prefix}-", text).replace("xlink:href", "href")
+    text = re.sub(r"<[^>]+>", _shortened, text)
+    text = re.sub(r"font: ([\w ]*?)([\d.]+px) [^;\"]*", r"font: \1\2 var(--font)", text)
+    return text.replace(INK, "currentColor").replace("\n", "")
+
+
+def _shortened(tag: re.Match[str]) -> str:
+    """A tag with coordinates to a tenth of a point; text between tags stays as it is."""
+    return re.sub(r"(-?\d+\.\d)\d+", r"\1", tag[0])
 
 
 def _table(table: Table, row_keys: list[str] | None = None, network: str = "") -> str:
@@ -162,7 +211,7 @@ def _embedded(data: dict[str, Any]) -> str:
 
 
 def check_page(page: Path, inputs: Iterable[str | Path | None]) -> None:
-    """Refuse a name of another kind of file, most likely one that must not be lost, and what is read."""
+    """Refuse to write the page over another kind of file, or over one of the ``inputs``."""
     is_device = page.exists() and not page.is_file()
     if page.suffix.lower() not in PAGE_SUFFIXES and not is_device:
         raise UsageError(f"expected -o FILE.html for the page, found {page}")
@@ -187,3 +236,76 @@ def write_parts(report: Report, folder: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
+
+
+MAX_POINTS = 24  # of each curve
+MAX_CURVES = 3000  # of a page; the queries beyond have a row and no curve
+DIGITS = 7
+
+
+def query_table(results: Evaluation, network: str) -> Table:
+    """One row a query and seed: the best known score, and every method's gap to it at the end."""
+    methods = [method for method in main_methods(results) if results.runs(network, method)]
+    best = dict(zip(results.queries(network), results.best(network).tolist(), strict=True))
+    rows = []
+    for query in results.queries(network):
+        for seed in results.seeds:
+            runs = [results.record(network, method, seed, query) for method in methods]
+            known = [run for run in runs if run is not None]
+            if known:
+                cells = [_gap_cell(run, best[query]) for run in runs]
+                free = number(known[0].num_free, 0)
+                rows.append((label(str(query)), label(str(seed)), free, number(best[query], 4), *cells))
+    return Table(
+        f"queries-{network}",
+        short_name(results, network),
+        ("query", "seed", "free variables", "best known score", *methods),
+        tuple(rows),
+        "Gaps at the end of each run, %. A click on a row draws its curves; “*” marks a proved optimum.",
+        num_labels=2,
+    )
+
+
+def _gap_cell(run: Record | None, best: float) -> Cell:
+    if run is None:
+        return number(np.nan)
+    gap = float(gaps([run.score], [best])[0])
+    proved, zeros = "*" if run.proved else "", f"({run.zeros} zeros)" if run.zeros else ""
+    shade = None if not np.isfinite(gap) else (0.6 if gap < 1e-9 else -min(1.0, gap / 10))
+    return Cell(written(gap, 3 if gap < 100 else 0) + proved, gap, shade=shade, detail=zeros)
+
+
+def curve_data(results: Evaluation) -> dict[str, Any]:
+    """What the page's script draws: per network, query and seed the improvements of every method."""
+    methods = main_methods(results)
+    room = MAX_CURVES // max(1, len(methods) * len(results.seeds) * len(results.networks))
+    networks = {}
+    for network in results.networks:
+        shown = results.queries(network)[:room]
+        networks[network] = {
+            f"{query}/{seed}": [_curve(results.record(network, method, seed, query)) for method in methods]
+            for query in shown
+            for seed in results.seeds
+        }
+    return {
+        "methods": methods,
+        "colours": [colour_of(results, method) for method in methods],
+        "networks": networks,
+    }
+
+
+def _curve(run: Record | None) -> dict[str, Any] | None:
+    """Steps, seconds and scores of a run's improvements, thinned; null without any."""
+    if run is None or not run.trace_scores:
+        return None
+    places = np.unique(np.linspace(0, len(run.trace_scores) - 1, MAX_POINTS).round().astype(int))
+    return {
+        "steps": [run.trace_steps[k] for k in places],
+        "seconds": [_short(run.trace_seconds[k], 4) for k in places],
+        "scores": [_short(run.trace_scores[k], DIGITS) for k in places],
+        "end": [run.steps, _short(run.setup_seconds + run.seconds, 4)],
+    }
+
+
+def _short(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")

@@ -10,17 +10,72 @@ from typing import Any
 
 import numpy as np
 
-from beacon.errors import UsageError
+from beacon.errors import MissingDependencyError, UsageError
 from beacon.evaluation.metrics import Floats, mean_of
 from beacon.model.graph_view import to_networkx
 from beacon.model.graphical_model import GraphicalModel
-from beacon.report.figure import INK, drawing_style, new_axes, shown_axes
 from beacon.runner.search import Trace
 
+INK = "#0b0c0d"  # replaced by the page's own text colour
+STYLE = {
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
+    "axes.grid": True,
+    "grid.color": INK,
+    "grid.alpha": 0.12,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.8,
+    "legend.frameon": False,
+    "legend.fontsize": 8.0,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+}
 MOST_DRAWN = 200  # variables of a model; more cannot be told apart
 GAP_FLOOR = 0.01  # percent; below it a logarithmic axis becomes linear, down to 0
 GREEN, RED = "#1a9850", "#d73027"
 DASHES = ("-", "--", "-.", ":")
+
+
+def new_axes(width: float = 4.0, height: float = 2.8) -> Any:
+    """Axes of a new figure, outside of all windows and of matplotlib's global state."""
+    with drawing_style():
+        from matplotlib.figure import Figure  # noqa: PLC0415 - optional
+
+        return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def shown_axes() -> Any:
+    """Axes of a figure that notebooks and windows show."""
+    _matplotlib()
+    import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
+
+    return plt.subplots()[1]
+
+
+def drawing_style(more: Mapping[str, Any] | None = None) -> Any:
+    """A context in which plots have the style of reports, and more settings of matplotlib."""
+    return _matplotlib().rc_context(STYLE | dict(more or {}))
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib  # noqa: PLC0415 - optional
+    except ImportError:
+        raise MissingDependencyError("matplotlib", "drawing", "plots") from None
+    return matplotlib
 
 
 def plot_trace(trace: Trace, ax: Any = None, label: str | None = None) -> Any:
@@ -101,10 +156,12 @@ def plot_win_heatmap(
     ['80', '55', '30', '50']
     """
     with drawing_style():
+        from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - optional
+
         ax = ax if ax is not None else new_axes(max(4.0, 1.5 + 0.62 * len(columns)), 0.7 + 0.27 * len(rows))
         ax.pcolormesh(
             np.clip(percentages, 0, 100),
-            cmap=_win_colours(),
+            cmap=LinearSegmentedColormap.from_list("wins", [RED, "#fdd9cf", "#fbfbf5", "#d3eccb", GREEN]),
             vmin=0,
             vmax=100,
             edgecolors="white",
@@ -167,11 +224,7 @@ def plot_anytime(
         ax.set_yscale("symlog", linthresh=GAP_FLOOR, linscale=0.5)
         ax.set_ylim(bottom=-GAP_FLOOR / 5)  # what is at 0 must not hide behind the axis
         _plain_ticks(ax.xaxis, ax.yaxis)
-        ax.set_xlabel(xlabel)
-        ax.set_ylabel("gap to best known, %")
-        ax.set_title(title, loc="left")
-        _legend(ax)
-    return ax
+        return _labelled(ax, xlabel, "gap to best known, %", title)
 
 
 def plot_bands(
@@ -196,11 +249,7 @@ def plot_bands(
             ax.fill_between(points, low, high, step="post", alpha=0.15, linewidth=0, color=colour)
         ax.set_xscale("log")
         _plain_ticks(ax.xaxis)
-        ax.set_xlabel("seconds")
-        ax.set_ylabel("mean log score, bound")
-        ax.set_title(title, loc="left")
-        _legend(ax)
-    return ax
+        return _labelled(ax, "seconds", "mean log score, bound", title)
 
 
 def plot_weights(
@@ -220,7 +269,7 @@ def plot_weights(
     """
     with drawing_style():
         ax = ax if ax is not None else new_axes()
-        shades = _weight_colours(len(scores))
+        shades = _viridis(len(scores))
         offset = 0.012 * (max(budgets) - min(budgets) or 1)
         place = 0
         for name, values in scores.items():
@@ -239,11 +288,7 @@ def plot_weights(
                 elinewidth=0.8,
             )
             place += not is_baseline
-        ax.set_xlabel("steps")
-        ax.set_ylabel("mean log score")
-        ax.set_title(title, loc="left")
-        _legend(ax)
-    return ax
+        return _labelled(ax, "steps", "mean log score", title)
 
 
 def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: str = "") -> Any:
@@ -262,11 +307,7 @@ def plot_history(history: Sequence[Mapping[str, Any]], ax: Any = None, title: st
             ax.plot(
                 range(1, len(values) + 1), values, label=name.replace("_", " "), marker="o", markersize=2.5
             )
-        ax.set_xlabel("epoch")
-        ax.set_ylabel("loss")
-        ax.set_title(title, loc="left")
-        _legend(ax)
-    return ax
+        return _labelled(ax, "epoch", "loss", title)
 
 
 def _plain_ticks(*axes: Any) -> None:
@@ -286,19 +327,16 @@ def plain_power(value: float) -> str:
     return f"{value:,.0f}" if value >= 1 else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def _legend(ax: Any) -> None:
+def _labelled(ax: Any, xlabel: str, ylabel: str, title: str) -> Any:
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.set_title(title, loc="left")
     if ax.get_legend_handles_labels()[1]:
         ax.legend(labelcolor=INK)
+    return ax
 
 
-def _win_colours() -> Any:
-    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415
+def _viridis(count: int) -> list[Any]:
+    from matplotlib import colormaps  # noqa: PLC0415 - optional
 
-    return LinearSegmentedColormap.from_list("wins", [RED, "#fdd9cf", "#fbfbf5", "#d3eccb", GREEN])
-
-
-def _weight_colours(count: int) -> list[str]:
-    from matplotlib import colormaps  # noqa: PLC0415
-    from matplotlib.colors import to_hex  # noqa: PLC0415
-
-    return [to_hex(colormaps["viridis"](place)) for place in np.linspace(0.15, 0.85, max(1, count))]
+    return list(colormaps["viridis"](np.linspace(0.15, 0.85, max(1, count))))

@@ -1,17 +1,21 @@
-"""Tables as data, and as text for terminals, Markdown, CSV and LaTeX."""
+"""Tables as data, and as text for terminals, Markdown, CSV and LaTeX; and how they call what they show."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
+from rich import box
+from rich.table import Table as RichTable
+from rich.text import Text
 
+from beacon.evaluation.evaluation import Evaluation, Kind
+
+if TYPE_CHECKING:
     from beacon.learn.tune import Tuning
 
 NOTHING = "–"  # what a cell without a value shows
@@ -29,6 +33,11 @@ class Cell:
     """-1 (red: worse) … 1 (green: better); None: no colour."""
     detail: str = ""
     """An interval or a count beside the text, less prominent where the format allows it."""
+
+    def __post_init__(self) -> None:
+        """Numbers that JSON does not have become text."""
+        if isinstance(self.value, float) and not math.isfinite(self.value):
+            object.__setattr__(self, "value", str(self.value))
 
     @property
     def full_text(self) -> str:
@@ -65,9 +74,9 @@ def label(text: str) -> Cell:
     return Cell(text, text)
 
 
-def number(value: float, digits: int = 2, shade: float | None = None) -> Cell:
+def number(value: float, digits: int = 2) -> Cell:
     """A cell of one number."""
-    return Cell(written(value, digits), value if math.isfinite(value) else str(value), shade=shade)
+    return Cell(written(value, digits), value)
 
 
 def written(value: float, digits: int = 2) -> str:
@@ -95,11 +104,9 @@ def duration(seconds: float) -> str:
     return NOTHING
 
 
-def mark_best(cells: Sequence[Cell], largest: bool = True) -> list[Cell]:
+def mark_best(cells: Sequence[Cell], largest: bool = False) -> list[Cell]:
     """Mark the best of the numbers in some cells, and all that read the same."""
-    values = [
-        cell.value for cell in cells if isinstance(cell.value, int | float) and math.isfinite(cell.value)
-    ]
+    values = [cell.value for cell in cells if isinstance(cell.value, int | float)]
     if len(values) < 2:
         return list(cells)
     best = max(values) if largest else min(values)
@@ -139,9 +146,6 @@ def as_latex(table: Table) -> str:
 
 def as_rich(table: Table) -> RichTable:
     """A table for the terminal."""
-    from rich.table import Table as RichTable  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
     drawn = RichTable(
         title=table.title, title_justify="left", caption=table.note or None, caption_justify="left"
     )
@@ -154,9 +158,6 @@ def as_rich(table: Table) -> RichTable:
 
 def tuning_table(tuning: Tuning, names: Sequence[str], slim: bool = False) -> RichTable:
     """A row for each way to search, under the name given; ``slim``: without lines between the columns."""
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table as RichTable  # noqa: PLC0415
-
     marks = [f"{mark:g} s" for mark in tuning.settings.seconds] or [f"{k:,}" for k in tuning.settings.steps]
     head = ["way" if slim else "way to search", "queries", "rank", *marks]
     rows = [
@@ -218,3 +219,64 @@ LATEX = {
 
 def _escaped(text: str) -> str:
     return "".join(LATEX.get(sign, sign) for sign in text)
+
+
+COLOURS = {
+    "gls+": "#3b7dd8",
+    "tree": "#e07b39",
+    "auto": "#2a9d6f",
+    "beacon": "#a35bc9",
+    "toulbar2": "#d64550",
+    "beacon-gls+": "#17a2b8",
+    "greedy": "#8a8f98",
+    "beacon-greedy": "#c9a227",
+}
+"""Distinct for colour-blind readers, and legible on white and on dark grey."""
+
+
+def short_name(results: Evaluation, network: str) -> str:
+    """A network's short name; an asterisk where it stands in for another one."""
+    facts = results.run["networks"].get(network, {})
+    return (facts.get("short_name") or network) + ("*" if facts.get("stands_in_for") else "")
+
+
+def is_variant(results: Evaluation, method: str) -> bool:
+    """Is it one of several weights of the same guided method, measured for the λ curves?"""
+    return results.weights.get(method) is not None and " λ=" in method
+
+
+def main_methods(results: Evaluation) -> list[str]:
+    """The methods of the comparison, without the variants of a λ sweep."""
+    return [method for method in results.methods if not is_variant(results, method)]
+
+
+def colour_of(results: Evaluation, method: str) -> str:
+    """The same colour for a method in every plot, and in every report if it is one of Beacon's own."""
+    if method in COLOURS:
+        return COLOURS[method]
+    others = [one for one in results.methods if one not in COLOURS]
+    free = [colour for name, colour in COLOURS.items() if name not in results.methods] or [*COLOURS.values()]
+    return free[others.index(method) % len(free)]
+
+
+def amount(kind: Kind, budget: float) -> str:
+    """A budget as a column's heading."""
+    if kind == "step":
+        return f"{int(budget):,}"
+    return f"{budget:g} s"
+
+
+def busy(session: Mapping[str, Any]) -> str:
+    """How busy the machine was, from its load averages at the beginning and at the end."""
+    loads = [load for load in session.get("load", []) if load is not None]
+    if not loads:
+        return "how busy the machine was is not known"
+    return (
+        f"load {' … '.join(f'{load:.1f}' for load in loads)} on {plural(session.get('cores') or 0, 'core')}"
+    )
+
+
+def plural(count: int, word: str) -> str:
+    """1 query, 2 queries."""
+    ending = word if count == 1 else f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{count:,} {ending}"

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from beacon import __version__
 from beacon.errors import UsageError, check_count, shown
-from beacon.io.settings import check_known
-from beacon.runner.result import Result
+from beacon.io.settings import check_known, closest
 from beacon.serve.ask import Ask, Question
 from beacon.serve.models import ServedModel
-from beacon.serve.requests import asked_of, body_of, model_of, parameters_of, service_of, session_of
-from beacon.serve.service import Service
-from beacon.serve.sessions import Session
+from beacon.serve.service import Service, Session
 from beacon.serve.streams import EventStream, Improvements, json_lines
 from beacon.serve.workers import Deadline
 
 QUERIES = "queries"
+EVENTS, LINES = "text/event-stream", "application/x-ndjson"
 
 
 def as_response(made: Any, status: int = 200) -> Response:
@@ -72,7 +72,7 @@ async def solve_stream(request: Request) -> Response:
     hears = Improvements(stream.tell)
     work = partial(_answered, request, served, question, deadline, on_improvement=hears)
     events = stream.of(service.submit(work, deadline))
-    return StreamingResponse(events, media_type="text/event-stream")
+    return StreamingResponse(events, media_type=EVENTS)
 
 
 async def solve_many(request: Request) -> Response:
@@ -80,7 +80,7 @@ async def solve_many(request: Request) -> Response:
     service, served, body = service_of(request), model_of(request), await body_of(request)
     works, ask = _works(request, service, served, body)
     seconds, total = ask.deadline_seconds(service.settings), Deadline(service.settings.max_seconds)
-    return StreamingResponse(json_lines(service, works, seconds, total), media_type="application/x-ndjson")
+    return StreamingResponse(json_lines(service, works, seconds, total), media_type=LINES)
 
 
 def _works(
@@ -156,11 +156,70 @@ def _answered(
     """Answer in the thread of a worker, and count it."""
     solver = None if session is None else session.solver
     result = served.solve(question, deadline, session=solver, on_improvement=on_improvement)
-    _count(request, served, result)
-    return served.as_json(result, question)
-
-
-def _count(request: Request, served: ServedModel, result: Result) -> None:
     proof = result.proof or "none"
     service_of(request).metrics.count("beacon_answers_total", model=served.name, proof=proof)
     request.state.note["proof"] = proof
+    return served.as_json(result, question)
+
+
+BODY_SECONDS = 10.0  # that a client may take to send its request
+
+
+def service_of(request: Request) -> Service:
+    """What is behind the routes."""
+    service: Service = request.app.state.service
+    return service
+
+
+def model_of(request: Request) -> ServedModel:
+    """The model that the path names."""
+    models, name = service_of(request).models, request.path_params["name"]
+    if name not in models:
+        raise HTTPException(404, f"no model is called {shown(name)}; {closest(name, list(models))}")
+    request.state.note["model"] = name
+    return models[name]
+
+
+def session_of(request: Request) -> Session:
+    """The session that the path names."""
+    session = service_of(request).sessions.get(request.path_params["id"], model_of(request))
+    if session is None:
+        raise HTTPException(404, "no such session; it may have expired: open another with POST …/sessions")
+    return session
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The JSON object of a request; none at all stands for an empty one."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            data = await request.body()
+    except TimeoutError:
+        raise HTTPException(408, f"the request did not come within {BODY_SECONDS:g} s") from None
+    try:
+        body = json.loads(data or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, f"expected JSON, found {error}") from None
+    if not isinstance(body, dict):
+        raise HTTPException(422, f"expected a JSON object, such as {{'evidence': {{}}}}; found {shown(body)}")
+    return body
+
+
+def parameters_of(request: Request) -> dict[str, Any]:
+    """The fields of a request without a body: each a parameter, JSON or a plain text."""
+    return {name: _value(text) for name, text in request.query_params.items()}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def asked_of(request: Request, body: dict[str, Any]) -> tuple[Question, Deadline]:
+    """The question of a request, checked against its model, and the end of its time, from now on."""
+    settings, ask = service_of(request).settings, Ask.of(body, service_of(request).settings)
+    question = ask.question(model_of(request).model)
+    if settings.log_evidence:
+        request.state.note["evidence"] = dict(ask.evidence)
+    return question, Deadline(ask.deadline_seconds(settings))

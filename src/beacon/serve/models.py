@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beacon.errors import UsageError
 from beacon.evaluation.model_facts import model_facts
+from beacon.evaluation.problem import network_name
 from beacon.formats import read_model
 from beacon.formats.costs import CostKind, cost_kind
-from beacon.io.files import base_suffix
 from beacon.model.bayes import child_of_factors
 from beacon.model.evidence import resolve_variable
 from beacon.model.families import demo_model
@@ -67,14 +66,10 @@ class ServedModel:
         on_improvement: Listener | None = None,
     ) -> Result:
         """Answer a question, or what a session observes, before the deadline."""
-        asked = question.asked
         return (session or self.solver).solve(
             question.evidence if session is None else None,
             stop=question.stop(deadline.seconds_left),
-            alternatives=asked.alternatives,
-            distance=asked.distance,
-            margins=asked.margins,
-            suppose=dict(asked.suppose),
+            **vars(question.asked),
             on_improvement=on_improvement,
             cancelled=deadline,
         )
@@ -160,17 +155,10 @@ def served_models(files: Iterable[str], guide: str | None = None) -> dict[str, S
         raise UsageError(f"--guide belongs to one model; give exactly one model file (found {len(paths)})")
     if not paths:
         return {DEMO: clinic()}
-    named = {_name_of(path): path for path in paths}
+    named = {network_name(path): path for path in paths}
     if len(named) < len(paths):
         raise UsageError(f"models are served by the names of their files, which must differ; found {paths}")
     return {
         name: ServedModel(name, read_model(path), guide=guide, costs=cost_kind(path))
         for name, path in named.items()
     }
-
-
-def _name_of(path: str) -> str:
-    """The file's name without its format and compression: BN_30 of BN_30.uai.xz."""
-    name, suffix = Path(path).name, base_suffix(path)
-    at = name.lower().rfind(suffix) if suffix else -1
-    return name[:at] if at > 0 else name

@@ -23,6 +23,7 @@ TYPES: dict[Any, dict[str, Any]] = {
     list[str]: {"type": "array", "items": {"type": "string"}},
     Mapping[str, Any]: {"type": "object"},
 }
+NO_CONTENT = 204
 ERRORS = {
     "401": "The token is missing or wrong.",
     "404": "There is no such model or session.",
@@ -35,16 +36,6 @@ ANSWER = {
     "description": "What `beacon solve --json` prints.",
     "required": ["log_score", "assignment", "named_assignment", "gap", "optimal", "proof", "stop"],
 }
-BODIES = {
-    "solve": "Ask",
-    "solve_stream": "Ask",
-    "solve_many": "AskMany",
-    "new_session": "Evidence",
-    "patch_session": "Ask",
-}
-MEDIA = {"solve_stream": "text/event-stream", "solve_many": "application/x-ndjson", "metrics": "text/plain"}
-STATUS = {"new_session": "201", "end_session": "204"}
-ANSWERS = {"solve", "solve_stream", "solve_many"}
 
 
 def document(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
@@ -95,20 +86,23 @@ def _field(one: Setting) -> dict[str, Any]:
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     name = endpoint.handler.__name__
-    in_path = re.findall(r"{(\w+)}", endpoint.path)
-    parameters = [_parameter(one, "path", {"type": "string"}) | {"required": True} for one in in_path]
+    asks = {one: _field(field) for one, field in settings_of(Ask).items()}
+    parameters = [
+        _parameter(one, "path", {"type": "string"}) | {"required": True}
+        for one in re.findall(r"{(\w+)}", endpoint.path)
+    ]
     if name == "around":
         parameters.append(_parameter("variable", "query", {"type": "string"}) | {"required": True})
-    if name in BODIES and endpoint.method == "GET":
-        parameters += [_parameter(one, "query", _field(field)) for one, field in settings_of(Ask).items()]
+    if endpoint.asked and endpoint.method == "GET":
+        parameters += [_parameter(one, "query", schema) for one, schema in asks.items()]
     made: dict[str, Any] = {
         "operationId": f"{endpoint.method.lower()}_{name}",
         "summary": inspect.getdoc(endpoint.handler),
         "parameters": parameters,
-        "responses": _responses(name),
+        "responses": _responses(endpoint),
     }
-    if name in BODIES and endpoint.method != "GET":
-        made["requestBody"] = {"content": _content("application/json", BODIES[name])}
+    if endpoint.asked and endpoint.method != "GET":
+        made["requestBody"] = {"content": _content("application/json", endpoint.asked)}
     return made
 
 
@@ -116,15 +110,15 @@ def _parameter(name: str, place: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "in": place, "schema": schema}
 
 
-def _responses(name: str) -> dict[str, Any]:
-    media = MEDIA.get(name, "application/json")
-    content = _content(media, "Answer") if name in ANSWERS else {media: {}}
-    good = {"description": "Done."} | ({} if STATUS.get(name) == "204" else {"content": content})
+def _responses(endpoint: Endpoint) -> dict[str, Any]:
+    good: dict[str, Any] = {"description": "Done."}
+    if endpoint.answer:
+        good["content"] = _content(endpoint.media, endpoint.answer)
+    elif endpoint.status != NO_CONTENT:
+        good["content"] = {endpoint.media: {}}
     bad = {"content": _content("application/json", "Error")}
-    return {
-        STATUS.get(name, "200"): good,
-        **{code: {"description": text, **bad} for code, text in ERRORS.items()},
-    }
+    errors = {code: {"description": text, **bad} for code, text in ERRORS.items()}
+    return {str(endpoint.status): good, **errors}
 
 
 def _content(media: str, schema: str) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from typing import Any
 
 from beacon.errors import BeaconError
 from beacon.runner.search import Search
-from beacon.serve.service import Pending, Service
-from beacon.serve.workers import BusyError, Deadline
+from beacon.serve.service import Service
+from beacon.serve.workers import BusyError, Deadline, Job
 
 PAUSE_SECONDS = 0.02  # before work that found the queue full is offered again
 Tell = Callable[[str, dict[str, Any]], None]
@@ -31,22 +31,13 @@ class Improvements:
         best = (search.best_zeros, -search.best_score)
         if best < self._best:
             self._best = best
-            self._tell("improvement", _found(search))
+            zeros, score = search.best_zeros, search.best_score
+            found = {"log_score": None if zeros else score, "floored_log_score": score, "zero_factors": zeros}
+            self._tell("improvement", {"seconds": search.seconds, "steps": search.steps, **found})
         if search.upper_bound < self._bound:
             self._bound = search.upper_bound
             bound = self._bound if math.isfinite(self._bound) else None
             self._tell("bound", {"seconds": search.seconds, "upper_bound": bound})
-
-
-def _found(search: Search) -> dict[str, Any]:
-    zeros, score = search.best_zeros, search.best_score
-    return {
-        "seconds": search.seconds,
-        "steps": search.steps,
-        "log_score": None if zeros else score,
-        "floored_log_score": score,
-        "zero_factors": zeros,
-    }
 
 
 class EventStream:
@@ -60,15 +51,18 @@ class EventStream:
         """From the thread of the search."""
         self._loop.call_soon_threadsafe(self._events.put_nowait, event(kind, data))
 
-    async def of(self, pending: Pending) -> AsyncIterator[bytes]:
+    async def of(self, job: Job) -> AsyncIterator[bytes]:
         """All events; whoever stops listening ends the search."""
-        pending.finished.add_done_callback(lambda _: self._events.put_nowait(None))
+        job.finished.add_done_callback(lambda _: self._events.put_nowait(None))
         try:
             while (told := await self._events.get()) is not None:
                 yield told
-            yield _ending(pending)
+            try:
+                yield event("answer", job.finished.result())
+            except BeaconError as error:
+                yield event("error", {"error": str(error)})
         finally:
-            self._service.end(pending)
+            self._service.end(job)
 
 
 def event(kind: str, data: dict[str, Any]) -> bytes:
@@ -76,19 +70,12 @@ def event(kind: str, data: dict[str, Any]) -> bytes:
     return f"event: {kind}\ndata: {json.dumps(data, allow_nan=False)}\n\n".encode()
 
 
-def _ending(pending: Pending) -> bytes:
-    try:
-        return event("answer", pending.finished.result())
-    except BeaconError as error:
-        return event("error", {"error": str(error)})
-
-
 async def json_lines(
     service: Service, works: Sequence[Callable[[Deadline], dict[str, Any]]], seconds: float, total: Deadline
 ) -> AsyncIterator[bytes]:
     """One line for each query as it is ready, as many at once as there are workers.
 
-    Each may take ``seconds``, all together until ``total``; a query that comes to nothing has a line, too.
+    Each may take ``seconds``, all together until ``total``; a query that fails has a line that says why.
     """
     waiting, running = enumerate(works), set[asyncio.Task[bytes]]()
     try:
@@ -122,15 +109,15 @@ async def _when_there_is_room(
     while True:
         deadline = Deadline(min(seconds, total.seconds_left))
         try:
-            pending = service.submit(partial(work, deadline), deadline)
+            job = service.submit(partial(work, deadline), deadline)
         except BusyError:
             if total.is_set():
                 raise
             await asyncio.sleep(PAUSE_SECONDS)
             continue
         try:
-            await asyncio.wait({pending.finished})  # unlike a plain await, it leaves the future to `end`
-            made: dict[str, Any] = pending.finished.result()
+            await asyncio.wait({job.finished})  # unlike a plain await, it leaves the future to `end`
+            made: dict[str, Any] = job.finished.result()
             return made
         finally:
-            service.end(pending)
+            service.end(job)

@@ -1,7 +1,8 @@
-"""A bounded queue and the threads that work it off: deadlines count the wait, and no work is lost."""
+"""A bounded queue and its threads: deadlines include the wait, and no work is lost."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import threading
@@ -30,7 +31,7 @@ class BusyError(BeaconError):
 
 
 class Deadline(Cancelled):
-    """Cancels a query: once it is set, or once its time is up but for what it takes to write the answer."""
+    """Cancels a query once it is set, or once only the time to write the answer is left."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -52,6 +53,8 @@ class Job:
     def __init__(self, work: Callable[[], Any], deadline: Deadline) -> None:
         self.work, self.deadline = work, deadline
         self.future: Future[Any] = Future()
+        self.finished: asyncio.Future[Any]
+        """The same for the server's loop, which sets it."""
         self.tries = 0
         self.queued, self.begun = perf_counter(), math.nan
 
@@ -61,7 +64,7 @@ class Job:
         return (perf_counter() if math.isnan(self.begun) else self.begun) - self.queued
 
     def begin(self) -> bool:
-        """Is there still somebody who wants this?"""
+        """Count one more try; False if nobody waits for the job any more."""
         self.tries += 1
         if self.tries > 1:
             return not self.future.done()
@@ -116,7 +119,7 @@ class Workers:
         return job
 
     def withdraw(self, job: Job) -> None:
-        """Nobody waits for this any more: end it, or never begin it."""
+        """End work that nobody waits for any more, or never begin it."""
         job.deadline.set()
         if self._taken_out(job):
             job.future.cancel()
@@ -162,7 +165,9 @@ class Workers:
         with self._changed:
             self._changed.wait_for(lambda: self._jobs or self._is_closed)
             if self._jobs:
-                hands.append(self._jobs[0])  # in hand before it leaves the queue: at no moment in neither
+                hands.append(
+                    self._jobs[0]
+                )  # in hand before it leaves the queue, so that it is always in one of the two
                 self._jobs.popleft()
             return bool(hands)
 

@@ -1,14 +1,15 @@
-"""One process at a time works in a folder."""
+"""A folder of work in progress: one process at a time, and finished parts that survive a kill."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from beacon.errors import BeaconError
-from beacon.io.files import reason
+from beacon.io.files import TEMPORARY, make_folder, reason
 
 FILE = ".lock"
 
@@ -60,3 +61,33 @@ def _lock(handle: int) -> bool:
     except OSError:
         return True  # a file system that knows no locks
     return True
+
+
+class PartsFolder:
+    """Files ``NAME-*.parquet`` in a folder; files of other names there are left alone."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self._name = folder, name
+
+    def path(self, part: str) -> Path:
+        """Where a part is."""
+        return self.folder / f"{self._name}-{part}.parquet"
+
+    def new(self, part: str) -> Path:
+        """Where a part is to be written; the folder is there then."""
+        make_folder(self.folder)
+        return self.path(part)
+
+    def files(self) -> list[Path]:
+        """All parts, by name."""
+        return sorted(self.folder.glob(f"{self._name}-*.parquet"))
+
+    def remove(self) -> None:
+        """Remove all parts and half-written files, and the folder if nothing else is in it."""
+        half_written = [
+            path for name in (self._name, TEMPORARY) for path in self.folder.glob(f".{name}*.tmp")
+        ]
+        for path in (*self.files(), *half_written):
+            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
