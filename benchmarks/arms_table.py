@@ -63,16 +63,15 @@ STAGES = (
 """Methods, time limits and which of the queries, the most wanted first."""
 RETURNED_STAGES = (
     (("auto",), (0.03, 0.1, 1.0), slice(10)),
-    (("auto, old",), (0.03, 0.1, 1.0), slice(10)),
-    (("auto",), (10.0,), slice(1, 2)),
-    (OTHERS, (10.0,), slice(1, 2)),
     (("auto",), (0.03, 0.1, 1.0), slice(10, None)),
-    (ARMS, (1.0,), slice(2, 10)),
+    (("auto, old",), (0.03, 0.1, 1.0), slice(10)),
+    (("auto, old",), (0.03, 0.1, 1.0), slice(10, None)),
 )
 """The same for a second measurement, when the mix alone has changed."""
+LONG_STAGES = ((("auto", *OTHERS), (10.0,), slice(1, 2)), (("auto", *OTHERS), (10.0,), slice(2, 3)))
 FRESH_STAGES = ((("auto",), (1.0,), slice(None)), (ARMS, (1.0,), slice(3)), (ARMS, (1.0,), slice(3, None)))
 """The same for queries that were used for no choice."""
-PLANS = {"all": STAGES, "returned": RETURNED_STAGES, "fresh": FRESH_STAGES}
+PLANS = {"all": STAGES, "returned": RETURNED_STAGES, "long": LONG_STAGES, "fresh": FRESH_STAGES}
 BLOCK_SECONDS = 25.0  # searches on one network that a worker takes at a time: it reads the network for them
 FIELDS = ("network", "query", "method", "limit", "mark", "score", "bound", "proof", "steps", "seconds")
 PUBLISHED = "published"  # the name of the query with the published evidence
