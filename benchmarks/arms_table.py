@@ -6,11 +6,13 @@
     python benchmarks/arms_table.py table --output arms.csv
 
 ``prepare`` samples queries on the networks that elimination does not solve (and takes the published evidence
-of those in uai2014). ``run`` gives every worker a core of its own and needs neither a network nor more
-packages than searches do; it appends a row for each time mark of each search, so that a second run goes on
-where the first one stopped. The mixes are run anew for every time limit, since what they do depends on it;
-of the others one search gives the scores at all marks. Times are of the clock, a zero factor counts -100;
-toulbar2's are its own, without the start of its process and the handing over of tables.
+of those in uai2014), or on those named. ``run`` gives every worker a core of its own and needs neither a
+network nor more packages than searches do; it appends a row for each time mark of each search, so that a
+second run goes on where the first one stopped. The mixes are run anew for every time limit, since what they
+do depends on it; of the others one search gives the scores at all marks. A zero factor counts -100. Times are
+of the clock, or of the processor (``--processor``; the programs are then to be compiled likewise); toulbar2's
+are its own, without the start of its process and the handing over of tables. A search ends when it has the
+score that an earlier row says is optimal.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from time import monotonic
+from time import monotonic, thread_time
 from typing import IO, Any, NamedTuple
 
 SEARCHED = (
@@ -59,11 +61,25 @@ STAGES = (
     ((*MIXES, *OTHERS), (10.0,), slice(5, None)),
 )
 """Methods, time limits and which of the queries, the most wanted first."""
+RETURNED_STAGES = (
+    (("auto",), (0.03, 0.1, 1.0), slice(10)),
+    (("auto",), (0.03, 0.1, 1.0), slice(10, None)),
+    (("auto, old",), (0.03, 0.1, 1.0), slice(10)),
+    (("auto, old",), (0.03, 0.1, 1.0), slice(10, None)),
+)
+"""The same for a second measurement, when the mix alone has changed."""
+LONG_STAGES = ((("auto", *OTHERS), (10.0,), slice(1, 2)), (("auto", *OTHERS), (10.0,), slice(2, 3)))
+FRESH_STAGES = ((("auto",), (1.0,), slice(None)), (ARMS, (1.0,), slice(3)), (ARMS, (1.0,), slice(3, None)))
+"""The same for queries that were used for no choice."""
+PLANS = {"all": STAGES, "returned": RETURNED_STAGES, "long": LONG_STAGES, "fresh": FRESH_STAGES}
 BLOCK_SECONDS = 25.0  # searches on one network that a worker takes at a time: it reads the network for them
 FIELDS = ("network", "query", "method", "limit", "mark", "score", "bound", "proof", "steps", "seconds")
 PUBLISHED = "published"  # the name of the query with the published evidence
 ZERO = -100.0
+ROUNDING = 1e-10  # of a score
+GRACE = 0.002  # seconds: an answer is completed when the search is over
 Row = dict[str, Any]
+Queries = dict[str, dict[str, int]]
 
 
 class Job(NamedTuple):
@@ -81,23 +97,23 @@ def model_path(data: Path, network: str) -> Path:
     return data / folders[0] / f"{network}.uai.xz"
 
 
-def prepare(data: Path, count: int) -> dict[str, dict[str, dict[str, int]]]:
-    """Evidence by network and query, of networks that are searched."""
+def prepare(data: Path, count: int, seed: int, wanted: Sequence[str]) -> dict[str, Queries]:
+    """Evidence by network and query, of networks that are wanted; none named: of those that are searched."""
     import beacon  # noqa: PLC0415
 
     found = {}
     names = sorted(path.name.removesuffix(".uai.xz") for path in (data / "uai2014").glob("*.uai.xz"))
-    for network in (*SEARCHED, *names):
+    for network in wanted or (*SEARCHED, *names):
         path = model_path(data, network)
         model = beacon.read_model(path)
-        sampled = beacon.sample_queries(model, count, 0)
+        sampled = beacon.sample_queries(model, count, seed)
         queries = {}
         if network in names:
             published = path.with_suffix("").with_suffix(".uai.evid")
             (queries[PUBLISHED],) = beacon.read_evidence(published, model)
         queries |= {str(k): dict(sampled.evidence(k)) for k in range(count)}
-        results = beacon.solve_many(model, list(queries.values()), stop=beacon.MaxRuntime(0.1))
-        if any(result.proof != "elimination" for result in results):
+        results = beacon.solve_many(model, [] if wanted else [*queries.values()], stop=beacon.MaxRuntime(0.1))
+        if wanted or any(result.proof != "elimination" for result in results):
             found[network] = {
                 name: {str(variable): int(value) for variable, value in evidence.items()}
                 for name, evidence in queries.items()
@@ -114,11 +130,11 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def blocks_left(
-    queries: dict[str, dict[str, Any]], methods: Sequence[str], rows: list[Row]
+    queries: dict[str, dict[str, Any]], methods: Sequence[str], rows: list[Row], plan: str = "all"
 ) -> Iterator[list[Job]]:
     """What is to be done, the most wanted first: searches on one network by one method at a time."""
     done = {Job(row["network"], row["query"], row["method"], float(row["limit"])) for row in rows}
-    for wanted, limits, chosen in STAGES:
+    for wanted, limits, chosen in PLANS[plan]:
         size = max(1, round(BLOCK_SECONDS / sum(limits)))
         most = max(len(evidences) for evidences in queries.values())
         for first in range(0, most, size):
@@ -135,22 +151,29 @@ def marks_of(job: Job) -> tuple[float, ...]:
     return (job.limit,) if job.method in MIXES else tuple(mark for mark in MARKS if mark <= job.limit)
 
 
-def search(job: Job, model: Any, evidence: dict[int, int]) -> list[Row]:
-    """One search by Beacon, in the version that was imported: a row for each mark."""
+def new_runner(method: str, model: Any) -> Any:
+    """What makes the searches of a method, by Beacon in the version that was imported."""
     import beacon  # noqa: PLC0415
-    from beacon.model.flat import compile_model  # noqa: PLC0415
+    from beacon.runner.runner import Runner  # noqa: PLC0415
 
-    if job.method == "toulbar2":
-        return follow_judge(job, model, evidence)
-    chosen: Any = job.method.partition(",")[0]
-    if job.method == "gls+ landscape":
-        chosen = beacon.GlsPlus(by_landscape=True)
-    result = beacon.solve(model, evidence, strategy=chosen, stop=beacon.MaxRuntime(job.limit), seed=1)
-    trace, floor = result.trace, compile_model(model).log_zero
+    by_landscape = method == "gls+ landscape"
+    return Runner(model, beacon.GlsPlus(by_landscape=True) if by_landscape else method.partition(",")[0])
+
+
+def search(job: Job, runner: Any, evidence: dict[int, int], optimum: float | None = None) -> list[Row]:
+    """One search: a row for each mark. It ends when it has the optimum, where that is known."""
+    import beacon  # noqa: PLC0415
+    from beacon.runner.runner import Query  # noqa: PLC0415
+
+    stop = beacon.MaxRuntime(job.limit)
+    if optimum is not None:
+        stop = stop | beacon.TargetScore(optimum)
+    result = runner.outcome(Query(evidence), [stop], seed=1)
+    trace, floor = result.trace, runner.flat.log_zero
     scores = trace.scores + trace.zero_factors * (ZERO - floor)
     rows = []
     for mark in marks_of(job):
-        known = int((trace.seconds <= mark).sum()) if job.method not in MIXES else len(scores)
+        known = int((trace.seconds <= mark + GRACE).sum())
         rows.append(
             {
                 **job._asdict(),
@@ -178,26 +201,40 @@ def follow_judge(job: Job, model: Any, evidence: dict[int, int]) -> list[Row]:
     return rows
 
 
-def serve(data: Path, queries: dict[str, dict[str, dict[str, int]]]) -> None:
+def serve(data: Path, queries: dict[str, Queries], clock: Callable[[], float] | None) -> None:
     """A child: a job a line in, its rows out. The first line tells that kernels are ready."""
     import beacon  # noqa: PLC0415
     from beacon.model.families import ising_grid  # noqa: PLC0415
-    from beacon.runner.warm_up import warm_up_search  # noqa: PLC0415
-    from beacon.strategies.strategy import make_strategy  # noqa: PLC0415
 
-    warm_up_search(make_strategy("auto"))
     for method in ("auto", "gls+", "tree"):
-        search(Job("", "", method, 0.1), ising_grid(30, 30), {})
+        for size in (5, 30):  # solved by elimination, and searched
+            search(Job("", "", method, 0.1), new_runner(method, ising_grid(size, size)), {})
     print("[]", flush=True)
     models: dict[str, Any] = {}
+    runners: dict[tuple[str, str], Any] = {}
     for line in sys.stdin:
-        job = Job(*json.loads(line))
+        *about, optimum = json.loads(line)
+        job = Job(*about)
         if job.network not in models:
             models[job.network] = beacon.read_model(model_path(data, job.network))
-            search(Job("", "", "auto", 0.01), models[job.network], {})  # what is found out once per model
-        model = models[job.network]
         evidence = {int(variable): value for variable, value in queries[job.network][job.query].items()}
-        print(json.dumps(search(job, model, evidence)), flush=True)
+        if job.method == "toulbar2":
+            rows = follow_judge(job, models[job.network], evidence)
+        else:
+            key = job.network, job.method
+            if key not in runners:
+                runners[key] = new_runner(job.method, models[job.network])
+                search(Job("", "", job.method, 0.05), runners[key], {})  # what is found out once per model
+            count_time(clock)
+            rows = search(job, runners[key], evidence, optimum)
+        print(json.dumps(rows), flush=True)
+
+
+def count_time(clock: Callable[[], float] | None) -> None:
+    """Let Beacon read this clock; None: its own. Processor time is that of the one thread that searches."""
+    for name, module in list(sys.modules.items()):
+        if clock is not None and name.startswith("beacon") and hasattr(module, "perf_counter"):
+            module.perf_counter = clock  # type: ignore[attr-defined]
 
 
 def new_child(arguments: argparse.Namespace, source: Path | None) -> subprocess.Popen[str]:
@@ -206,6 +243,7 @@ def new_child(arguments: argparse.Namespace, source: Path | None) -> subprocess.
     env = {**os.environ, "PYTHONPATH": str(source.resolve()) if source else own_path}
     env |= {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, __file__, "serve", "--data", arguments.data, "--queries", arguments.queries]
+    command += ["--processor"] if arguments.processor else []
     return subprocess.Popen(
         [str(word) for word in command], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -275,7 +313,8 @@ def is_pairwise(arguments: argparse.Namespace, network: str) -> bool:
 
 def work(arguments: argparse.Namespace, blocks: Iterator[list[Job]], core: int, queries: Any) -> None:
     """One worker: takes blocks until there are none, and makes the searches that end in time."""
-    os.sched_setaffinity(0, {core})  # of this thread, and of the children that it starts
+    if not arguments.processor:
+        os.sched_setaffinity(0, {core})  # of this thread, and of the children that it starts
     children: dict[str, subprocess.Popen[str]] = {}
     try:
         while (block := next_block(arguments, blocks)) is not None:
@@ -303,13 +342,22 @@ def ask_child(job: Job, arguments: argparse.Namespace, _: Any, children: Any) ->
     if str(source) not in children:
         children[str(source)] = await_ready(new_child(arguments, source))
     child = children[str(source)]
-    _pipe(child.stdin).write(json.dumps(job) + "\n")
+    _pipe(child.stdin).write(json.dumps([*job, known_optimum(arguments.output, job)]) + "\n")
     _pipe(child.stdin).flush()
     line = _pipe(child.stdout).readline()
     if not line:
         del children[str(source)]
     rows: list[Row] = json.loads(line or "[]")
     return rows
+
+
+def known_optimum(path: Path, job: Job) -> float | None:
+    """The score that an earlier search on the same query has proved optimal."""
+    for row in read_rows(path):
+        is_last = bool(row["proof"]) and row["mark"] == row["limit"]
+        if is_last and (row["network"], row["query"]) == (job.network, job.query):
+            return float(row["score"]) - ROUNDING * abs(float(row["score"]))
+    return None
 
 
 def append(arguments: argparse.Namespace, rows: list[Row]) -> None:
@@ -331,7 +379,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.output.write_text(",".join(FIELDS) + "\n", encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         arguments.scratch = Path(folder)
-        blocks = blocks_left(queries, methods, rows)
+        blocks = blocks_left(queries, methods, rows, arguments.plan)
         warm = [new_child(arguments, source) for source in {None, arguments.old}]  # compile, once for all
         for child in warm:
             await_ready(child).kill()
@@ -390,13 +438,19 @@ def main() -> None:
     parser.add_argument("--old", type=Path, help="sources of the version to compare with")
     parser.add_argument("--programs", type=Path, help="folder with gls_reference and tree_reference")
     parser.add_argument("--toulbar2", action="store_true", help="ask toulbar2, too")
+    parser.add_argument("--models", nargs="*", default=(), help="networks to sample queries on")
+    parser.add_argument("--seed", type=int, default=0, help="of the queries")
+    parser.add_argument("--plan", choices=list(PLANS), default="all", help="which searches, in which order")
+    parser.add_argument("--processor", action="store_true", help="count processor time")
     arguments = parser.parse_args()
     if arguments.task == "table":
         print(table(read_rows(arguments.output)))
     elif arguments.task == "prepare":
-        arguments.queries.write_text(json.dumps(prepare(arguments.data, arguments.count)), encoding="utf-8")
+        found = prepare(arguments.data, arguments.count, arguments.seed, arguments.models)
+        arguments.queries.write_text(json.dumps(found), encoding="utf-8")
     elif arguments.task == "serve":
-        serve(arguments.data, json.loads(arguments.queries.read_text(encoding="utf-8")))
+        queries = json.loads(arguments.queries.read_text(encoding="utf-8"))
+        serve(arguments.data, queries, thread_time if arguments.processor else None)
     else:
         run(arguments)
 

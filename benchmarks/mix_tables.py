@@ -1,8 +1,9 @@
-"""The tables of research/mix.md, made from results/mix.csv: the mix, now and before, and other methods.
+"""The tables of research/mix.md, made from results files: the mix, now and before, and other methods.
 
-    python benchmarks/mix_tables.py [ROWS.csv]
+    python benchmarks/mix_tables.py [FILE ROWS.csv ...]
 
-With ROWS.csv, written by ``arms_table.py run``, the results file is made of it first.
+With rows, written by ``arms_table.py run``, the results file of that name (mix, mix_restarts or mix_fresh) is
+made of them first.
 """
 
 from __future__ import annotations
@@ -21,34 +22,45 @@ from pages import ROOT, markdown, rows_of, updated
 
 PAGE = ROOT / "research" / "mix.md"
 RESULTS = ROOT / "results" / "mix.csv"
+RESTARTS = ROOT / "results" / "mix_restarts.csv"
+FRESH = ROOT / "results" / "mix_fresh.csv"
 MARKS = ("0.03", "0.1", "1.0", "10.0")
 NAMES = dict(zip(MIXES, ("now", "before"), strict=True)) | {name: name for name in OTHERS}
 """Columns of the results file, by method."""
 NO_ANSWER = "-inf"  # empty cells: not asked
 LEVEL = 1e-4  # percent: scores that are closer are equal, for the yardsticks print few digits
+DENSE = (
+    "ObjectDetection_11",
+    "ObjectDetection_15",
+    "ProteinFolding_11",
+    "ProteinFolding_17",
+    "ProteinFolding_23",
+)
+Rows = list[dict[str, str]]
 
 
-def keep(source: Path) -> None:
-    """Write the scores of the queries that both versions were asked, and those of other methods on them."""
+def keep(sources: Sequence[Path], target: Path) -> None:
+    """Write the scores of the queries that the mix was asked (in the first file: both versions)."""
+    needed = MIXES if target == RESULTS else MIXES[:1]
     scores: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in rows_of(source):
+    for row in (row for source in sources for row in rows_of(source)):
         found = scores.setdefault((row["network"], row["query"], row["mark"]), {})
         if row["mark"] == row["limit"] or row["method"] not in found:
             found[row["method"]] = f"{float(row['score'] or NO_ANSWER):.10g}"
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
+    with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["network", "query", "mark", *NAMES.values()])
         for key, of_method in scores.items():
-            if all(name in of_method for name in MIXES):
+            if all(name in of_method for name in needed):
                 writer.writerow([*key, *(of_method.get(name, "") for name in NAMES)])
 
 
-def leads(rows: list[dict[str, str]], network: str, mark: str) -> NDArray[np.float64]:
+def leads(rows: Rows, network: str, mark: str) -> NDArray[np.float64]:
     """How far the mix is ahead of what it was, a number for each query, in percent of the score."""
     pairs = [
         (float(row["now"]), float(row["before"]))
         for row in rows
-        if (row["network"], row["mark"]) == (network, mark)
+        if (row["network"], row["mark"]) == (network, mark) and row["before"]
     ]
     now, before = np.array(pairs).reshape(-1, 2).T
     lead: NDArray[np.float64] = 100 * (now - before) / np.maximum(np.abs(before), 1e-9)
@@ -71,42 +83,50 @@ def table(rows: list[dict[str, Any]], marks: Sequence[str] = MARKS) -> str:
     return markdown(["network", "queries", *(f"{float(mark):g} s" for mark in marks)], lines)
 
 
-def gaps(rows: list[dict[str, str]], network: str, mark: str) -> dict[str, NDArray[np.float64]]:
+def best_of(rows: Rows) -> dict[tuple[str, str], float]:
+    """The best score of each query by any method at any time."""
+    best: dict[tuple[str, str], float] = {}
+    for row in rows:
+        key = row["network"], row["query"]
+        found = [float(row[name]) for name in NAMES.values() if row[name]]
+        best[key] = max([best.get(key, -np.inf), *found])
+    return best
+
+
+def gaps(rows: Rows, network: str, mark: str, more: Rows | None = None) -> dict[str, NDArray[np.float64]]:
     """How far each method is below the best score that any has at any time, in percent, on the same queries.
 
-    Queries that the others were not asked are left out; infinite: no assignment at all.
+    Queries that the others were not asked are left out; infinite: no assignment at all. ``more`` rows tell of
+    scores of the same queries elsewhere.
     """
     columns = [name for name in NAMES.values() if name != "before"]
     of_network = [row for row in rows if row["network"] == network]
-    best = {
-        query: max(
-            float(row[name])
-            for row in of_network
-            if row["query"] == query
-            for name in NAMES.values()
-            if row[name]
-        )
-        for query in dict.fromkeys(row["query"] for row in of_network)
-    }
+    best = best_of([*of_network, *(more or [])])
     asked = [row for row in of_network if row["mark"] == mark and row["gls+"]]
     found = {}
     for name in columns:
         if any(row[name] for row in of_network):
             scores = np.array([float(row[name] or NO_ANSWER) for row in asked])
-            tops = np.array([best[row["query"]] for row in asked])
+            tops = np.array([best[row["network"], row["query"]] for row in asked])
             found[name] = 100 * (tops - scores) / np.maximum(np.abs(tops), 1e-9)
     return found
 
 
-def methods_table(rows: list[dict[str, str]], mark: str) -> str:
+def methods_table(rows: Rows, mark: str, more: Rows | None = None) -> str:
     """Mean gap of every method at a time, and in brackets the queries on which it has the best score."""
     columns = [name for name in NAMES.values() if name != "before"]
+    if not any(row[name] for row in rows if row["mark"] == mark for name in PROGRAM_COLUMNS):
+        columns = [name for name in columns if name not in PROGRAM_COLUMNS]
     lines = []
     for network in dict.fromkeys(row["network"] for row in rows):
-        found = gaps(rows, network, mark)
+        found = gaps(rows, network, mark, more)
         cells = [_cell(found[name]) if name in found else "" for name in columns]
-        lines.append([network, str(len(found["now"])), *cells])
+        if any(cells):
+            lines.append([network, str(len(found["now"])), *cells])
     return markdown(["network", "queries", *("mix" if name == "now" else name for name in columns)], lines)
+
+
+PROGRAM_COLUMNS = tuple(name for name in OTHERS if name.startswith("c++") or name == "toulbar2")
 
 
 def _cell(gap: NDArray[np.float64]) -> str:
@@ -117,15 +137,53 @@ def _cell(gap: NDArray[np.float64]) -> str:
     return f"{gap.mean():.4f} ({int((gap < LEVEL).sum())})"
 
 
+def returned_table(rows: Rows, then: Rows) -> str:
+    """Mean gaps of the mix with its restarts and of the version before these, on the queries of both."""
+    best, old = best_of([*rows, *then]), {(row["network"], row["query"], row["mark"]): row for row in then}
+    lines = []
+    for network in dict.fromkeys(row["network"] for row in rows):
+        cells, count = [], 0
+        for mark in MARKS[:3]:
+            found = [row for row in rows if (row["network"], row["mark"]) == (network, mark)]
+            tops = np.array([best[network, row["query"]] for row in found])
+            for scores in (
+                [old[network, row["query"], mark]["now"] for row in found],
+                [row["now"] for row in found],
+            ):
+                cells.append(_cell(100 * (tops - np.array(scores, dtype=float)) / np.abs(tops)))
+            count = len(found)
+        lines.append([network, str(count), *cells])
+    header = [f"{float(mark):g} s, {which}" for mark in MARKS[:3] for which in ("16 Nov", "now")]
+    return markdown(["network", "queries", *header], lines)
+
+
+def alone_table(rows: Rows) -> str:
+    """Of the mix by itself: queries, those with the best score known, mean gap."""
+    best, lines = best_of(rows), []
+    for network in dict.fromkeys(row["network"] for row in rows):
+        some = [row for row in rows if (row["network"], row["mark"]) == (network, "1.0")]
+        tops = np.array([best[network, row["query"]] for row in some])
+        gap = 100 * (tops - np.array([float(row["now"]) for row in some])) / np.abs(tops)
+        asked = sum(bool(row["gls+"]) for row in some)
+        cells = [str(len(some)), str(asked), str(int((gap < LEVEL).sum())), f"{gap.mean():.4f}"]
+        lines.append([network, *cells])
+    return markdown(["network", "queries", "of them, arms asked", "best score", "mean gap"], lines)
+
+
 def page() -> str:
-    """The page with its table made anew."""
-    rows = rows_of(RESULTS)
-    made = {"mix": lambda: table(rows)}
+    """The page with its tables made anew."""
+    rows, restarts, fresh = rows_of(RESULTS), rows_of(RESTARTS), rows_of(FRESH)
+    made = {"mix": lambda: table(rows), "restarts": lambda: table(restarts, MARKS[:3])}
     made |= {f"methods {float(mark):g}": partial(methods_table, rows, mark) for mark in MARKS}
+    made |= {
+        "returned": partial(returned_table, restarts, rows),
+        "long": partial(methods_table, restarts, "10.0", rows),
+        "fresh": partial(methods_table, fresh, "1.0"),
+    }
     return updated(PAGE.read_text(encoding="utf-8"), made)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        keep(Path(sys.argv[1]))
+    if len(sys.argv) > 2:
+        keep([Path(name) for name in sys.argv[2:]], ROOT / "results" / f"{sys.argv[1]}.csv")
     PAGE.write_text(page(), encoding="utf-8")

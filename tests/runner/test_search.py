@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beacon.engine.core import MAX_EVENTS
+from beacon.engine.core import MAX_EVENTS, CoreState
+from beacon.engine.incumbent import RUNNING, Limits
 from beacon.errors import UsageError
 from beacon.model import families
-from beacon.model.flat import compile_model
+from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.pool import num_threads
-from beacon.runner.search import Search, Trace
+from beacon.runner.search import FIRST_WORK, Search, Trace
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.strategies.gls import GlsPlus
 from beacon.strategies.greedy import Greedy
-from beacon.strategies.strategy import STRATEGIES, make_strategy
+from beacon.strategies.strategy import STRATEGIES, Strategy, make_strategy
 from tests.engine.helpers import new_search, small_models, some_evidence, standing
 from tests.reference import Naive
 from tests.small_strategies import small_models as random_models
@@ -106,6 +109,32 @@ def test_a_search_with_nothing_free_says_so() -> None:
     assert search.run(MaxSteps(100)) == "nothing to search"
     assert search.steps == 0
     assert search.best_assignment.tolist() == [1] * 25
+
+
+@dataclass(frozen=True)
+class TwoPaces(Strategy):
+    """Every tenth call is of another kind."""
+
+    name: ClassVar[str] = "two paces"
+
+    def new_state(self, model: FlatModel, core: CoreState) -> list[int]:
+        return []
+
+    def at_work(self, own: list[int]) -> int:
+        return int(len(own) % 10 == 9)
+
+    def advance(self, model: FlatModel, core: CoreState, own: list[int], limits: Limits) -> int:
+        counters = core.counters[0]
+        own.append(limits.work - int(counters["work"]))
+        counters["work"], counters["steps"] = limits.work, counters["steps"] + 1
+        return RUNNING
+
+
+def test_how_much_a_call_may_do_is_learned_for_each_kind_of_work() -> None:
+    search = new_search(GRID, {}, TwoPaces())
+    search.run(MaxSteps(12))
+    assert search.own[0] == search.own[9] == FIRST_WORK
+    assert min(search.own[8], search.own[10]) > FIRST_WORK
 
 
 def test_a_search_that_is_over_stays_over() -> None:

@@ -38,6 +38,20 @@ def test_utilities_from_probability_one_do_not_wait_for_ever_on_a_constant() -> 
     assert solve(model, strategy=strategy, stop=MaxSteps(100) | MaxRuntime(0.5)).stop != "seconds"
 
 
+def test_patience_doubles_now_and_then_from_restart_to_restart() -> None:
+    model = families.ising_grid(5, 5, wrap=True, seed=3)
+    search = new_search(model, {}, GlsPlus(restart_idle=2, restart_doubling=True))
+    counters, waited = search.core.counters[0], []
+    while len(waited) < 15:
+        patience, restarted = int(counters["patience"]), int(counters["last_restart"])
+        while counters["last_restart"] == restarted:
+            advance(search)
+        idle = int(counters["steps"]) - max(int(counters["best_step"]), restarted)
+        waited.append(patience)
+        assert idle == 2 * 25 * patience
+    assert waited == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
+
+
 def test_strategies_go_by_name() -> None:
     assert make_strategy("gls+") == GlsPlus()
     assert make_strategy("greedy") == Greedy()

@@ -29,6 +29,8 @@ COUNTERS = np.dtype(
         ("work", np.int64),  # links looked at: what a step costs, on every machine alike
         ("num_free", np.int64),  # variables that the search may change
         ("last_restart", np.int64),  # the step of the last restart
+        ("restart_turn", np.int64),  # with the next one: what Knuth's rule makes the sequence of
+        ("patience", np.int64),  # 1, 1, 2, 1, 1, 2, 4, 1 ... from restart to restart
         ("log_zero", np.float64),  # what a zero factor counts in floored scores
         ("fixed_score", np.float64),  # sum of the non-zero factors that the search cannot change
         ("fixed_zeros", np.int64),  # zero factors that it cannot change
@@ -126,6 +128,7 @@ def new_core(model: FlatModel, fixed: Fixed, seed: int, *, flips: bool = True) -
     counters = np.zeros(1, dtype=COUNTERS)
     counters["num_free"] = np.count_nonzero(is_free)
     counters["log_zero"] = model.log_zero
+    counters["restart_turn"] = counters["patience"] = 1
     assignment, tops = np.maximum(fixed, 0), np.empty(model.num_factors)
     counters["upper_bound"] = set_tops(model, tops_of(model), assignment, is_free, tops, queue)
     return _core(model, flips, counters, stream(seed, fixed), assignment, is_free, part_of, tops, parts)
@@ -145,6 +148,7 @@ def sibling(model: FlatModel, core: CoreState, *, flips: bool = True) -> CoreSta
         "own_entries",
     ):
         counters[name] = 0
+    counters["restart_turn"] = counters["patience"] = 1
     parts["num_changed"] = 0
     parts["best_is_current"] = False
     rng, assignment = core.rng.copy(), core.assignment.copy()

@@ -172,9 +172,21 @@ def first_best(core: CoreState) -> None:
 
 
 @inlined
+def _next_patience(core: CoreState) -> None:
+    """The next of 1, 1, 2, 1, 1, 2, 4, 1 ...: as good as any for searches of which nothing is known."""
+    counters = core.counters[0]
+    turn, patience = counters["restart_turn"], counters["patience"]
+    if turn & -turn == patience:
+        counters["restart_turn"], counters["patience"] = turn + 1, 1
+    else:
+        counters["patience"] = 2 * patience
+
+
+@inlined
 def begin_again(model: FlatModel, core: CoreState) -> None:
     """Go on from an assignment that was put in place of the current one. Cost: that of a rebuild."""
     rebuild(model, core)
+    _next_patience(core)
     core.counters[0]["last_restart"] = core.counters[0]["steps"]
     core.counters[0]["work"] += len(model.scopes)
     note_all_changed(core)

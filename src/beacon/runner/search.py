@@ -131,7 +131,8 @@ class Search:
         first_best(self.core)
         self._events: list[tuple[NDArray[Any], ...]] = []
         """The columns of a trace, a part for each call of the kernel that has found something better."""
-        self._work = FIRST_WORK
+        self._work: dict[int, int] = {}
+        """What the next call may do, by what is at work: one arm's work is not worth another's in time."""
         self._last_step, self._optima_then = -1, 0
         self._guided: GuidedAdvance | None = None
         self._is_guided = False
@@ -269,13 +270,15 @@ class Search:
         first_step, first_work, began = self.steps, self._work_done(), perf_counter()
         last_step = min(stop.steps, int(counters["best_step"]) + stop.idle_steps)
         # rounded up: were it less than the limit, the kernel would stand still while the loop goes on
-        limits = Limits(math.ceil(min(last_step, NO_LIMIT)), first_work + self._work, self._target(stop))
+        at_work = self.strategy.at_work(self.own)
+        work = self._work.get(at_work, FIRST_WORK)
+        limits = Limits(math.ceil(min(last_step, NO_LIMIT)), first_work + work, self._target(stop))
         verdict = self._advance(limits)
         spent = max(perf_counter() - began, 1e-6)
         self._fetch_events(first_step, self.seconds, self.seconds + spent)
-        rate = (self._work_done() - first_work + 1) / spent
-        goal = min(CALL_SECONDS, max(stop.seconds - self.seconds - spent, CALL_SECONDS / 10))
-        self._work = int(min(max(rate * goal, 1), 4 * self._work))
+        if (done := self._work_done() - first_work) > 0 or verdict != RUNNING:
+            goal = min(CALL_SECONDS, max(stop.seconds - self.seconds - spent, CALL_SECONDS / 10))
+            self._work[at_work] = int(min(max((done + 1) / spent * goal, 1), 4 * work))
         return verdict
 
     def _fetch_events(self, first_step: int, began: float, ended: float) -> None:

@@ -55,6 +55,8 @@ class GlsConstants(NamedTuple):
     """Steps between two restarts; 0: never."""
     restart_idle: float
     """Restart after this many steps per free variable without a new best; 0: never."""
+    restart_doubling: bool
+    """Take this 1, 1, 2, 1, 1, 2, 4, 1 ... times, from restart to restart?"""
     harvest_share: float
     """Work on looking for better clusters, as a share of the other work; 0: none."""
     relative_utilities: bool
@@ -249,6 +251,8 @@ def restart_is_due(core: CoreState, constants: GlsConstants) -> bool:
         return True
     idle_steps = counters["steps"] - max(counters["best_step"], counters["last_restart"])
     limit = constants.restart_idle * counters["num_free"]
+    if constants.restart_doubling:
+        limit *= counters["patience"]
     return bool(limit > 0 and idle_steps >= limit)
 
 
@@ -324,6 +328,8 @@ class GlsPlus(Strategy):
     """Steps between two restarts from random; 0: never."""
     restart_idle: float = 200.0
     """Restart after this many steps per free variable without a new best; 0: never."""
+    restart_doubling: bool = False
+    """Take ``restart_idle`` 1, 1, 2, 1, 1, 2, 4, 1 ... times, from restart to restart."""
     harvest_share: float = 0.1
     """Work on looking for better clusters, as a share of the other work; 0: none."""
     relative_utilities: bool = True
@@ -370,6 +376,7 @@ class GlsPlus(Strategy):
             smoothing_interval=int(self.smoothing_interval) if self.smoothing < 1 else 0,
             restart_interval=int(self.restart_interval),
             restart_idle=float(self.restart_idle),
+            restart_doubling=bool(self.restart_doubling),
             harvest_share=float(self.harvest_share),
             relative_utilities=self.relative_utilities,
         )

@@ -61,6 +61,10 @@ class Strategy(ABC):
     def advance(self, model: FlatModel, core: CoreState, own: Any, limits: Limits) -> int:
         """Run until a limit is reached; return RUNNING, OPTIMAL, STALLED or TARGET."""
 
+    def at_work(self, own: Any) -> int:
+        """Which of several parts of the strategy goes on next: work of each takes a time of its own."""
+        return 0
+
     def stands_aside(self, model: FlatModel, others: Sequence[tuple[Strategy, Any]]) -> bool:
         """As an arm of the automatic mix: is it of no use beside ``others``, which have had a turn?
 

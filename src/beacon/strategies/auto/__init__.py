@@ -22,9 +22,14 @@ ENTRIES_PER_WORK = 10  # to set up an arm takes its tables, or rows: a turn is t
 
 @dataclass(frozen=True)
 class OtherWeight(GlsPlus):
-    """GLS+ with the landscape's weight, beside one with the tables': idle where the two are alike."""
+    """GLS+ with the landscape's weight, beside one with the tables': idle where the two are alike.
+
+    It restarts soon, the other one late: research/arms.md has the figures.
+    """
 
     by_landscape: bool = True
+    restart_idle: float = 6.0
+    restart_doubling: bool = True
     alike: float = 2.0
     """Weights that are less than this factor apart are alike."""
 
@@ -99,6 +104,10 @@ class Auto(Strategy):
     def new_state(self, model: FlatModel, core: CoreState) -> Mix:
         """All arms begin at the same place."""
         return new_mix(model, core, self.arms)
+
+    def at_work(self, own: Mix) -> int:
+        """The arm at work."""
+        return own.at
 
     def settle(self, model: FlatModel, core: CoreState, own: Mix) -> None:
         """Place the first arm; the others follow when their turn comes."""
