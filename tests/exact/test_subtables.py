@@ -11,10 +11,10 @@ from beacon.exact.subtables import (
     Scopes,
     Subtables,
     combine,
+    fill_strides,
     relate,
 )
 from beacon.jit import kernel
-from beacon.model.factors import strides_of
 
 
 @kernel
@@ -41,8 +41,10 @@ def raise_to(
 
 def scopes_of(sizes: NDArray[np.int32], scope: list[int]) -> Scopes:
     variables = np.array(scope, dtype=np.int32)
-    starts = np.array([0, len(scope)])
-    return Scopes(starts, variables, strides_of(sizes, starts, variables), np.array([sizes[scope].prod()]))
+    empty = np.empty(len(scope), dtype=np.int64)
+    scopes = Scopes(np.array([0, len(scope)]), variables, empty, np.empty(1, dtype=np.int64))
+    fill_strides(sizes, scopes)
+    return scopes
 
 
 def related(sizes: NDArray[np.int32], scope: list[int], part: list[int]) -> Subtables:

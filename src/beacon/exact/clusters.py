@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.exact.relaxation import BACKWARD, FORWARD, Relaxation
-from beacon.exact.subtables import NUM_COLUMNS, Scopes, Subtables, relate
-from beacon.model.factors import places_of, starts_of, strides_of, table_starts
+from beacon.exact.subtables import NUM_COLUMNS, Scopes, Subtables, fill_strides, relate
+from beacon.model.factors import places_of, starts_of
 from beacon.reduce.tables import ALIVE, FACTORS, MAX_AXES, STRIDE, VARIABLE, Tables
 
 Scope = frozenset[int]
@@ -286,5 +286,8 @@ def _related(tables: Tables, large: Scopes, small: Scopes, pairs: NDArray[np.int
 
 def scopes_of(tables: Tables, flat: tuple[NDArray[np.int64], NDArray[np.int32]]) -> Scopes:
     """Starts and variables of some scopes, with strides and sizes."""
-    sizes = np.diff(table_starts(tables.sizes, *flat))
-    return Scopes(*flat, strides_of(tables.sizes, *flat), sizes)
+    starts, variables = flat
+    strides, sizes = np.empty(len(variables), dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int64)
+    scopes = Scopes(starts, variables, strides, sizes)
+    fill_strides(tables.sizes, scopes)
+    return scopes

@@ -45,6 +45,17 @@ class Subtables(NamedTuple):
     """The small table's entries of a block, from its first one."""
 
 
+@kernel
+def fill_strides(sizes_of: NDArray[np.int32], scopes: Scopes) -> None:
+    """Strides and sizes of tables whose scopes are given. Cost: the scopes."""
+    for table in range(len(scopes.sizes)):
+        stride = 1
+        for place in range(scopes.starts[table + 1] - 1, scopes.starts[table] - 1, -1):
+            scopes.strides[place] = stride
+            stride *= sizes_of[scopes.variables[place]]
+        scopes.sizes[table] = stride
+
+
 @inlined
 def _joined_axes(
     sizes_of: NDArray[np.int32], large: Scopes, small: Scopes, table: int, part: int, axes: NDArray[np.int64]

@@ -163,7 +163,12 @@ class Factors(Sequence[Factor]):
     @cached_property
     def strides(self) -> NDArray[np.int64]:
         """[scope places] by how many entries a variable's next value lies further."""
-        return frozen(strides_of(self.domain_sizes, self.scope_starts, self.variables))
+        strides = np.ones(len(self.variables), dtype=np.int64)
+        arities, ends = self.arities, self.scope_starts[1:]
+        for place in range(2, int(arities.max(initial=0)) + 1):
+            at = ends[arities >= place] - place  # the place-th variable from the right, where there is one
+            strides[at] = strides[at + 1] * self.domain_sizes[self.variables[at + 1]]
+        return frozen(strides)
 
     @property
     def arities(self) -> NDArray[np.int64]:
@@ -364,17 +369,6 @@ def places_of(starts: NDArray[np.integer], rows: NDArray[np.integer]) -> NDArray
     counts = starts[rows + 1] - begins
     places: NDArray[np.int64] = np.repeat(begins, counts) + counted(counts)
     return places
-
-
-def strides_of(
-    domain_sizes: NDArray[np.integer], scope_starts: NDArray[np.int64], variables: NDArray[np.integer]
-) -> NDArray[np.int64]:
-    """[scope places] by how many entries a variable's next value lies further, the last variable fastest."""
-    strides, arities = np.ones(len(variables), dtype=np.int64), np.diff(scope_starts)
-    for place in range(2, int(arities.max(initial=0)) + 1):
-        at = scope_starts[1:][arities >= place] - place  # the place-th from the right, where there is one
-        strides[at] = strides[at + 1] * domain_sizes[variables[at + 1]]
-    return strides
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
