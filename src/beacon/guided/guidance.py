@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -125,9 +126,15 @@ class GuideUse:
     opinions: int = 10
     """With a guide's start: cross it with this many solved queries' answers, if the guide has any and time
     allows."""
+    least_seconds: float = 0.0
+    """With a shorter time limit the guide is not asked: the strategy searches as it would without."""
+    most_seconds: float = math.inf
+    """Nor with a longer one."""
 
     def __post_init__(self) -> None:
         check_count("opinions", self.opinions, 0)
+        check_at_least("least_seconds", self.least_seconds, 0)
+        check_at_least("most_seconds", self.most_seconds, self.least_seconds)
         if self.start not in get_args(StartFrom):
             raise UsageError(f"start must be 'random' or 'guide'; found {self.start!r}")
         check_count("refresh", self.refresh, 0)
@@ -143,15 +150,26 @@ class GuideUse:
         """Is the guide asked for anything at all?"""
         return self.start == "guide" or self.guidance.is_heeded
 
+    def is_for(self, seconds: float) -> bool:
+        """Is the guide asked with this time limit? With none, infinity, it is."""
+        return seconds == math.inf or self.least_seconds <= seconds <= self.most_seconds
+
+    def whatever_the_time(self) -> GuideUse:
+        """The same with every time limit."""
+        return replace(self, least_seconds=0.0, most_seconds=math.inf)
+
     def to_dict(self) -> dict[str, Any]:
         """For a guide's file."""
-        return asdict(self)
+        settings = asdict(self)
+        return settings if self.most_seconds < math.inf else settings | {"most_seconds": None}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> GuideUse:
         """From a guide's file or a configuration; unknown names are refused."""
         known = [field.name for field in fields(cls)]
         settings = {name: value for name, value in settings.items() if name not in RETIRED}
+        if settings.get("most_seconds", 0.0) is None:
+            settings["most_seconds"] = math.inf
         for name in settings:
             check_known(name, known, f"guided search has no setting {name!r}")
         return cls(**settings)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import perf_counter
 from beacon.engine.core import warn_of_lost_digits
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -152,7 +152,7 @@ class Runner:
         if spent_seconds is not None:
             ends = perf_counter() - spent_seconds + rounds * stops[-1].seconds
         job = _Job(self, queries, stops, finish, cancelled, keeps_all, on_improvement, spent, ends)
-        if self.guide is None or self.use is None:
+        if self.guide is None or self.use is None or not self.use.is_for(stops[-1].seconds):
             return job.each_alone()
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
 

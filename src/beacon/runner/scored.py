@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import perf_counter
 from beacon.engine.floored import floored_scores
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
