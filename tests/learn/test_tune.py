@@ -21,7 +21,6 @@ from beacon.learn.tune import (
     TuneSettings,
     Tuning,
     candidate_trials,
-    mean_ranks,
     tune,
 )
 from beacon.model.families import ising_grid
@@ -65,33 +64,6 @@ class KnowingGuide(EvidenceGuide):
 
 def tuned(guide: Any, trials: list[Trial], settings: TuneSettings = STEPS, **options: Any) -> Tuning:
     return tune(GRID, QUERIES, guide, settings, trials=trials, **options)
-
-
-def test_ranks_are_the_share_of_the_others_that_are_ahead() -> None:
-    scores = np.array([[[3.0, 1.0]], [[2.0, 5.0]], [[1.0, 9.0]]])  # [trials, queries, marks]
-    assert mean_ranks(scores).tolist() == [0.5, 0.5, 0.5]  # behind 0 and 2, 1 and 1, 2 and 0 of two others
-    assert mean_ranks(scores[:, :, :1]).tolist() == [0.0, 0.5, 1.0]
-
-
-def test_ties_count_half_and_ranks_are_means_over_queries_and_marks() -> None:
-    scores = np.array([[[4.0, 4.0], [0.0, 7.0]], [[4.0, 3.0], [0.0, 7.0]], [[1.0, 2.0], [0.0, 8.0]]])
-    # query 0: two tie ahead of the third (1/4, 1/4, 1), then 0, 1/2, 1; query 1: all tie, then 3/4, 3/4, 0
-    expected = [(0.25 + 0 + 0.5 + 0.75) / 4, (0.25 + 0.5 + 0.5 + 0.75) / 4, (1 + 1 + 0.5 + 0) / 4]
-    assert mean_ranks(scores) == pytest.approx(expected)
-
-
-def test_a_score_below_all_measure_is_one_loss_like_any_other() -> None:
-    scores = np.array([[[-1e9], [2.0], [2.0]], [[1.0], [1.0], [1.0]]])
-    assert mean_ranks(scores) == pytest.approx([1 / 3, 2 / 3])
-
-
-def test_a_trial_alone_is_never_behind() -> None:
-    assert mean_ranks(np.array([[[1.0, 2.0]]])).tolist() == [0.0]
-
-
-def test_scores_that_differ_in_their_last_digits_are_level() -> None:
-    scores = np.array([[[-370.15, -1e-12]], [[-370.15 + 1e-10, 0.0]]])
-    assert mean_ranks(scores).tolist() == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("led", [LED, Trial("gls+", GuideUse())])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from beacon.clock import processor_time
 from beacon.errors import UsageError
-from beacon.guided.guidance import GuideUse
+from beacon.guided.guidance import OWN_STARTS, GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.learn.choice import lead_over, mean_ranks
 from beacon.model.flat import compile_model
@@ -62,7 +62,8 @@ class Trial:
         if not use.asks_guide:
             return f"{self.strategy}, unguided"
         crossed = {0: " alone", GuideUse.opinions: ""}.get(use.opinions, f" crossed with {use.opinions}")
-        said = [f"guide's start{crossed}"] if use.start == "guide" else []
+        begun = {"guide": "guide's", "messages": "messages'", "constructed": "constructed"}
+        said = [f"{begun[use.start]} start{crossed}"] if use.start != "random" else []
         if use.weight:
             every = f"every {use.refresh} steps" if use.refresh else "once"
             said.append(f"λ {use.weight:g}, {use.candidates} moves, scored {every}")
@@ -89,7 +90,7 @@ class TuneSettings:
     (100, 1000)
     """
 
-    seconds: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+    seconds: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1)
     """Time limits with which searches are compared, scoring included."""
     steps: tuple[int, ...] = ()
     """Compare after these numbers of steps, not at times: the outcome is the same on every machine."""
@@ -158,8 +159,9 @@ def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto"))
     """What is worth trying with a guide of this kind."""
     starts = [UNGUIDED, GuideUse()]
     if isinstance(guide, EvidenceGuide) and guide.has_opinions:  # few: chance favours the best of many
-        few = (*starts, GuideUse(opinions=0), GuideUse(opinions=MANY_OPINIONS))
-        return [Trial("auto", use) for use in few]
+        starts += [GuideUse(opinions=MANY_OPINIONS)]
+        starts += [GuideUse("messages", opinions=count) for count in (0, MANY_OPINIONS)]
+        return [Trial("auto", use) for use in starts]
     trials = [Trial(strategy, use) for strategy in strategies for use in starts]
     if "gls+" in strategies:
         intervals = (0,) if isinstance(guide, EvidenceGuide) else (0, 50)
@@ -340,12 +342,12 @@ class _Trials:
     def scores(self, trial: Trial, evidences: Evidences) -> NDArray[np.float64]:
         """[queries, marks] the best scores of a trial.
 
-        All uses of a guide begin at the same random assignments. Without one a search begins as its strategy
-        says: that is what a guide has to beat.
+        Where a guide is asked at an assignment, it is the same random one for all. Without a guide a search
+        begins as its strategy says: that is what a guide has to beat.
         """
         queries = [
             Query(evidence, random_start(self.model, evidence, self.seed), yields=True)
-            if trial.use.asks_guide
+            if trial.use.asks_guide and trial.use.start not in OWN_STARTS
             else Query(evidence)
             for evidence in evidences
         ]

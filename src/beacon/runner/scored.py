@@ -35,7 +35,7 @@ def scores_last(guide: Guide, use: GuideUse) -> bool:
 
 def crosses(guide: Guide, use: GuideUse) -> bool:
     """Are starts crossed with the guide's opinions?"""
-    return use.start == "guide" and use.opinions > 0 and getattr(guide, "has_opinions", False)
+    return use.start != "random" and use.opinions > 0 and getattr(guide, "has_opinions", False)
 
 
 def affordable_opinions(
