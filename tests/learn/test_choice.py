@@ -49,7 +49,7 @@ def test_a_lead_counts_beyond_its_standard_error() -> None:
 def test_a_lead_goes_from_the_first_to_the_last_mark_at_which_it_is_one() -> None:
     ours = np.ones((8, 4))
     ours[:, 0] = -1
-    ours[:3, 3] = -1  # five of eight are too few
+    ours[:5, 3] = -1
     lead = lead_over(ours, np.zeros((8, 4)), by_mark=True)
     assert (lead.first, lead.last) == (1, 2)
     assert lead.worth == pytest.approx(1.0)
@@ -60,3 +60,15 @@ def test_a_mark_that_is_lost_parts_two_leads() -> None:
     ours[:, 1] = [1, 1, 1, -1, -1, -1, -1, -1]
     lead = lead_over(ours, DEFAULT, by_mark=True)
     assert lead.first == lead.last
+
+
+def test_marks_that_say_little_each_count_together() -> None:
+    ours = np.ones((8, 3))
+    for mark in range(3):
+        ours[[3 * mark % 8, (3 * mark + 1) % 8, (3 * mark + 2) % 8], mark] = -1  # five of eight, three times
+    alone = lead_over(ours[:, :1], DEFAULT[:, :1], by_mark=True)
+    assert alone.worth < 0 < lead_over(ours, DEFAULT, by_mark=True).worth
+
+
+def test_what_is_behind_everywhere_has_no_lead() -> None:
+    assert lead_over(DEFAULT - 1, DEFAULT, by_mark=True).worth == -np.inf

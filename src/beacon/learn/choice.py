@@ -41,20 +41,29 @@ def mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return ranks
 
 
+def wins_over(ours: NDArray[np.float64], default: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each score 1, 0.5 or 0: is it ahead of the default's, level, or behind?"""
+    won: NDArray[np.float64] = np.where(is_tie(ours, default), 0.5, ours > default)
+    return won
+
+
 def lead_over(ours: NDArray[np.float64], default: NDArray[np.float64], *, by_mark: bool) -> Lead:
-    """How far [queries, marks] scores are ahead of the default's: at all marks, or from one to another."""
-    is_level = is_tie(ours, default)
-    won = np.where(is_level, 0.5, ours > default)
+    """How far [queries, marks] scores are ahead of the default's: at all marks, or from one to another.
+
+    Between them it is behind at none. All marks of a stretch count together: each alone says little.
+    """
+    won = wins_over(ours, default)
+    last = won.shape[1] - 1
     if not by_mark:
-        return Lead(float(_beyond_chance(won.mean(axis=1, keepdims=True))[0]), 0, won.shape[1] - 1)
-    worth = np.where(won.mean(axis=0) >= 0.5, _beyond_chance(won), -np.inf)
-    spans = [(worth[a : b + 1].sum(), a, b) for a in range(len(worth)) for b in range(a, len(worth))]
-    return Lead(*max(spans))
+        return Lead(_beyond_chance(won), 0, last)
+    stretches = [(a, b) for a in range(last + 1) for b in range(a, last + 1)]
+    level = [(a, b) for a, b in stretches if (won[:, a : b + 1].mean(axis=0) >= 0.5).all()]
+    leads = [Lead((b - a + 1) * _beyond_chance(won[:, a : b + 1]), a, b) for a, b in level]
+    return max(leads, default=Lead(-np.inf, 0, last))
 
 
-def _beyond_chance(won: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[marks] by how much more than half of the queries are won, less the standard error of that."""
-    count = len(won)
-    error = won.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.zeros(won.shape[1])
-    beyond: NDArray[np.float64] = won.mean(axis=0) - 0.5 - ERRORS * error
-    return beyond
+def _beyond_chance(won: NDArray[np.float64]) -> float:
+    """By how much more than half of the queries are won, less the standard error of that."""
+    shares = won.mean(axis=1)
+    error = shares.std(ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else 0.0
+    return float(shares.mean() - 0.5 - ERRORS * error)

@@ -20,7 +20,7 @@ from beacon.clock import processor_time
 from beacon.errors import UsageError
 from beacon.guided.guidance import OWN_STARTS, GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
-from beacon.learn.choice import lead_over, mean_ranks
+from beacon.learn.choice import Lead, lead_over, mean_ranks, wins_over
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.own_queries import AnyQueries, as_query_set
@@ -73,9 +73,11 @@ class Trial:
             said.append(f"with limits of {use.least_seconds:.2g} to {use.most_seconds:.2g} s")
         return ", ".join([self.strategy, *said])
 
-    def may_give_way(self, default: Trial) -> bool:
+    def may_give_way(self, default: Trial | None) -> bool:
         """With some time limits, can the guide be left out, so that the default is what remains?"""
-        return self.strategy == default.strategy and self.profile is default.profile is None
+        if default is None or self.strategy != default.strategy:
+            return False
+        return self.use.asks_guide and self.profile is default.profile is None
 
 
 Scores = Callable[[Sequence[Trial], Evidences], NDArray[np.float64]]
@@ -137,7 +139,8 @@ class Tuning:
     best: Trial
     table: tuple[dict[str, Any], ...]
     """A row for each trial, the best first: ``trial``, ``queries`` it was compared on, its mean ``rank``
-    among the trials of its last round (0: always best), and its mean scores at the marks."""
+    among the trials of its last round (0: always best), with a default how often it is ``ahead`` of that at
+    each mark (ties half), and its mean scores there."""
     settings: TuneSettings
 
     def to_dict(self) -> dict[str, Any]:
@@ -237,15 +240,15 @@ def _best(
             on_round(len(left), count)
         new = scores_of(left, evidences[known.shape[1] : count])
         known = new if not known.size else np.concatenate([known, new], axis=1)
-        ranks = mean_ranks(known)
-        order = np.argsort(ranks, kind="stable").tolist()
+        ranks, leads = mean_ranks(known), _leads(left, known, default, settings)
+        order = sorted(range(len(left)), key=lambda k: (-leads[k].worth, left[k] != default, ranks[k]))
+        base = None if default is None else known[left.index(default)]
         if count == len(evidences) or len(left) == 1:
-            best, winner = _chosen(left, known, order, default, settings)
-            order.sort(key=lambda k: k != winner)
-            rows = [_row(left[k], count, ranks[k], known[k]) for k in order] + rows
-            return Tuning(best, tuple(rows), settings)
+            rows = [_row(left[k], count, ranks[k], known[k], base) for k in order] + rows
+            first = order[0]
+            return Tuning(_in_its_time(left[first], leads[first], default, settings), tuple(rows), settings)
         kept = [k for place, k in enumerate(order) if 2 * place < len(left) or left[k] == default]
-        rows = [_row(left[k], count, ranks[k], known[k]) for k in order if k not in kept] + rows
+        rows = [_row(left[k], count, ranks[k], known[k], base) for k in order if k not in kept] + rows
         left, known = [left[k] for k in kept], known[kept]
         count = min(2 * count, len(evidences))
 
@@ -257,25 +260,22 @@ def _default_of(trials: Sequence[Trial]) -> Trial | None:
     return next(iter(plain + unguided), None)
 
 
-def _chosen(
-    left: list[Trial],
-    scores: NDArray[np.float64],
-    order: list[int],
-    default: Trial | None,
-    settings: TuneSettings,
-) -> tuple[Trial, int]:
-    """The best trial and its place: the one furthest ahead of the default, or the default itself."""
+def _leads(
+    left: Sequence[Trial], scores: NDArray[np.float64], default: Trial | None, settings: TuneSettings
+) -> list[Lead]:
+    """How far each trial is ahead of the default; without one, of the trial of middling rank."""
     if default is None:
-        return left[order[0]], order[0]
-    place, best = left.index(default), (default, left.index(default))
-    most = 0.0
-    for k in order:
-        by_time = bool(settings.seconds) and left[k].may_give_way(default)
-        lead = lead_over(scores[k], scores[place], by_mark=by_time)
-        if k != place and lead.worth > most:
-            use = settings.between(left[k].use, lead.first, lead.last) if by_time else left[k].use
-            most, best = lead.worth, (replace(left[k], use=use), k)
-    return best
+        return [Lead(0.5 - rank, 0, 0) for rank in mean_ranks(scores)]
+    base = scores[left.index(default)]
+    by_time = [bool(settings.seconds) and trial.may_give_way(default) for trial in left]
+    return [lead_over(row, base, by_mark=by) for row, by in zip(scores, by_time, strict=True)]
+
+
+def _in_its_time(trial: Trial, lead: Lead, default: Trial | None, settings: TuneSettings) -> Trial:
+    """The trial where it leads, if with other time limits the default can take its place."""
+    if default in {None, trial} or not (settings.seconds and trial.may_give_way(default)):
+        return trial
+    return replace(trial, use=settings.between(trial.use, lead.first, lead.last))
 
 
 def _validation_evidences(queries: QuerySet, most: int) -> list[dict[int, int]]:
@@ -377,10 +377,18 @@ def _traces(runner: Runner, queries: Sequence[Query], stop: Stop) -> list[Trace]
     return [trace for _, trace in sorted(runs, key=itemgetter(0))]
 
 
-def _row(trial: Trial, count: int, rank: float, scores: NDArray[np.float64]) -> dict[str, Any]:
+def _row(
+    trial: Trial,
+    count: int,
+    rank: float,
+    scores: NDArray[np.float64],
+    default: NDArray[np.float64] | None,
+) -> dict[str, Any]:
+    ahead = {} if default is None else {"ahead": wins_over(scores, default).mean(axis=0).round(4).tolist()}
     return {
         "trial": str(trial),
         "queries": count,
         "rank": round(float(rank), 4),
+        **ahead,
         "scores": [round(float(score), 6) for score in scores.mean(axis=0)],
     }
