@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import BeaconError, UsageError
 from beacon.guide.fast_guide import FastGuide
+from beacon.guide.solved import SolvedGuide
 from beacon.guide.trivial import UniformGuide
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, StateBatch
@@ -28,6 +29,7 @@ from beacon.query.query_set import QuerySet, sample_queries
 from beacon.runner.in_step import GuidedBatch
 from beacon.runner.stop import MaxSteps, random_start
 from beacon.solver import solve, solve_many
+from beacon.strategies.auto.profile import Profile
 from tests.guide.helpers import random_weights
 
 GRID = ising_grid(8, 8, seed=4)
@@ -220,3 +222,36 @@ def test_no_weight_that_tuning_may_choose_leaves_a_misled_search_behind() -> Non
         batch.run_until(MaxSteps(4 * 300))
         unguided = np.mean([result.log_score for result in plain])
         assert np.mean(batch.batch.best_scores) >= unguided - 1e-6
+
+
+def test_nothing_but_a_sure_lead_replaces_the_default() -> None:
+    even = [Trial("auto", UNGUIDED), Trial("auto", GuideUse("random", weight=0.0, opinions=0), Profile())]
+    assert tune(GRID, QUERIES, None, STEPS, trials=even[::-1]).best in even, "both are the mix as it is"
+    led = Trial("auto", GuideUse())
+    tuning = tuned(KnowingGuide(lies=True), [led, Trial("auto", UNGUIDED)])
+    assert tuning.best == Trial("auto", UNGUIDED)
+    assert tuning.table[0]["ahead"] == [0.5, 0.5]
+
+
+def test_a_guide_is_asked_only_with_the_time_limits_at_which_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, led = Trial("auto", UNGUIDED), Trial("auto", GuideUse())
+
+    def scores(self: object, trial: Trial, evidences: list[dict[int, int]]) -> NDArray[np.float64]:
+        marks = [0.0, 1.0, 1.0, -1.0] if trial == led else [0.0] * 4
+        return np.array([marks] * len(evidences))
+
+    monkeypatch.setattr("beacon.learn.tune._Trials.scores", scores)
+    settings = TuneSettings((1.0, 0.001, 0.1, 0.01))  # in whatever order
+    best = tuned(KnowingGuide(), [plain, led], settings).best
+    assert (best.use.least_seconds, best.use.most_seconds) == pytest.approx((10**-2.5, 10**-0.5))
+    assert str(best) == "auto, guide's start, with limits of 0.0032 to 0.32 s"
+    monkeypatch.setattr("beacon.learn.tune._Trials.scores", lambda *given: -scores(*given))
+    assert tuned(KnowingGuide(), [plain, led], settings).best.use.least_seconds > 0.3
+
+
+def test_guides_with_opinions_are_tried_on_the_mix_alone() -> None:
+    guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
+    trials = candidate_trials(guide)
+    assert {trial.strategy for trial in trials} == {"auto"}
+    assert trials[0] == Trial("auto", UNGUIDED)
+    assert {trial.use.start for trial in trials[1:]} == {"guide", "messages"}

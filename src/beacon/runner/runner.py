@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from beacon.clock import perf_counter
 from beacon.engine.core import warn_of_lost_digits
-from beacon.guided.guidance import OWN_STARTS
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
@@ -123,7 +122,7 @@ class Runner:
             warm_up_start(begin, self.searched)
         if self.use is not None:
             warm_up_scoring()
-            if self.use.start in OWN_STARTS:
+            if self._begins_itself:
                 _warm_up_own_starts(self.searched)
             from beacon.runner.scored import crosses  # noqa: PLC0415
 
@@ -159,7 +158,7 @@ class Runner:
         job = _Job(self, queries, stops, finish, cancelled, keeps_all, on_improvement, spent, ends)
         if self.guide is None or self.use is None or not self.use.is_for(stops[-1].seconds):
             return job.each_alone()
-        if self.use.start in OWN_STARTS:
+        if self._begins_itself:
             return job.each_alone(self._begun)
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
 
@@ -258,6 +257,11 @@ class Runner:
             fixed = known.fixed
         start, opinions, begin = query.start, query.opinions, query.begin or self.begin
         return Search(self.searched, fixed, self.strategy, start, seed, begin=begin, opinions=opinions)
+
+    @property
+    def _begins_itself(self) -> bool:
+        """Does a search begin at a start that needs no guide, to be crossed with what the guide knows?"""
+        return self.use is not None and self.use.start not in {"random", "guide"}
 
     def _own_begin(self, seconds: float) -> Begin:
         """What puts a start in place that needs no guide, within a time limit."""
