@@ -12,6 +12,7 @@ Solved queries and tunings lie in CACHE; rows that ROWS.jsonl has are not made a
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,8 +81,8 @@ class Sizes:
 
 
 SLOW, QUICK, LARGE_SIZES = (
-    Sizes(200, 0.05, 32, 40, 10),
-    Sizes(200, 0.05, 32, 40, 10, 1.0),
+    Sizes(200, 0.05, 32, 40, 6),
+    Sizes(200, 0.05, 32, 40, 8, 1.0),
     Sizes(40, 1.0, 12, 6, 6),
 )
 
@@ -171,7 +172,7 @@ class Network(Case):
                 ways[name] = self.known(trace, TRACE_TIMES)
             if not is_asked:
                 scores[DEFAULT][f"{limit:g}"], ways[DEFAULT] = scores[BASE][f"{limit:g}"], ways[BASE]
-        facts = {"network": self.name, "query": k, "start_seconds": 0.0}
+        facts = {"network": self.name, "query": f"test {k}"}
         return [{**facts, "method": name, "scores": scores[name], "way": ways[name]} for name in names]
 
 
@@ -180,8 +181,14 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--prepare", action="store_true", help="train and tune alone")
+    parser.add_argument(
+        "--facts", type=Path, help="write what training and tuning took to this table, no more"
+    )
     arguments = parser.parse_args()
     arguments.cache.mkdir(exist_ok=True)
+    if arguments.facts is not None:
+        keep_facts(arguments)
+        return
     arguments.output.touch()
     lines = arguments.output.read_text(encoding="utf-8").splitlines()
     done = {(row["network"], row["query"]) for row in map(json.loads, lines)}
@@ -194,7 +201,7 @@ def main() -> None:
         if arguments.prepare:
             continue
         for k in range(network.sizes.test):
-            if (name, k) not in done:
+            if (name, f"test {k}") not in done:
                 with arguments.output.open("a", encoding="utf-8") as file:
                     file.writelines(json.dumps(row) + "\n" for row in network.rows(k))
         print(f"{name}: done, {perf_counter() - began:.0f} s", flush=True)
@@ -204,6 +211,19 @@ def sizes_of(name: str) -> Sizes:
     if name in LARGE:
         return LARGE_SIZES
     return SLOW if name in PAPER[:NUM_SLOW] else QUICK
+
+
+def keep_facts(arguments: argparse.Namespace) -> None:
+    """A row for each network that has been tuned."""
+    with arguments.facts.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["network", "answers", "train_seconds", "validation", "tune_seconds", "use"])
+        for name in arguments.models:
+            path, sizes = arguments.cache / f"{name} facts.json", sizes_of(name)
+            if path.exists():
+                facts = json.loads(path.read_text(encoding="utf-8"))
+                spent = [round(facts.get(f"{stage}_seconds", 0.0), 1) for stage in ("train", "tune")]
+                writer.writerow([name, sizes.train, spent[0], sizes.validation, spent[1], facts["said"]])
 
 
 def load_network(name: str, arguments: argparse.Namespace) -> Network:
