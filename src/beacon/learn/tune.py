@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
 
@@ -40,6 +40,7 @@ PENALTY_SCALES = (0.01, 0.1, 0.3, 3.0, 10.0)  # of the weight that is scaled to 
 SHARES = (0.01, 0.2)
 FIRST_QUERIES = 8
 MANY_OPINIONS = 50
+REACH = 3.5  # times the longest time limit, or the shortest divided by it: what tuning still speaks of
 UNGUIDED = GuideUse(start="random")
 Evidences = Sequence[dict[int, int]]
 Marks = Callable[[Trace], NDArray[np.float64]]
@@ -122,14 +123,22 @@ class TuneSettings:
         """
         if self.steps:
             return [(MaxSteps(max(self.steps)), lambda trace: trace.best_at(self.steps))]
-        return [(MaxRuntime(s), lambda trace, s=s: trace.best_after([s])) for s in self.seconds]  # type: ignore[misc]
+        return [(MaxRuntime(seconds), partial(_known_after, seconds)) for seconds in self.seconds]
 
     def between(self, use: GuideUse, first: int, last: int) -> GuideUse:
-        """The same use for time limits from one mark to another; between two marks it changes halfway."""
-        marks = self.seconds
-        least = 0.0 if first == 0 else math.sqrt(marks[first - 1] * marks[first])
-        most = math.inf if last == len(marks) - 1 else math.sqrt(marks[last] * marks[last + 1])
+        """The same use for time limits from one mark to another, and somewhat beyond.
+
+        Between two marks it changes halfway; of limits far from all marks nothing is known.
+        """
+        marks = (self.seconds[0] / REACH**2, *self.seconds, self.seconds[-1] * REACH**2)
+        least, most = (math.sqrt(marks[k] * marks[k + 1]) for k in (first, last + 1))
         return replace(use, least_seconds=least, most_seconds=most)
+
+
+def _known_after(seconds: float, trace: Trace) -> NDArray[np.float64]:
+    """The best score known at the end of a time limit; -inf: none."""
+    known = trace.best_after([seconds])
+    return known if trace.seconds[0] <= seconds else np.full_like(known, -np.inf)
 
 
 @dataclass(frozen=True)
@@ -140,7 +149,8 @@ class Tuning:
     table: tuple[dict[str, Any], ...]
     """A row for each trial, the best first: ``trial``, ``queries`` it was compared on, its mean ``rank``
     among the trials of its last round (0: always best), with a default how often it is ``ahead`` of that at
-    each mark (ties half), and its mean scores there."""
+    each mark (ties half), and its mean scores there
+    (None: not every query had one)."""
     settings: TuneSettings
 
     def to_dict(self) -> dict[str, Any]:
@@ -342,12 +352,12 @@ class _Trials:
     def scores(self, trial: Trial, evidences: Evidences) -> NDArray[np.float64]:
         """[queries, marks] the best scores of a trial.
 
-        Where a guide is asked at an assignment, it is the same random one for all. Without a guide a search
-        begins as its strategy says: that is what a guide has to beat.
+        A guide that looks at states is asked at the same random assignment in all trials. Without a guide a
+        search begins as its strategy says: that is what a guide has to beat.
         """
         queries = [
             Query(evidence, random_start(self.model, evidence, self.seed), yields=True)
-            if trial.use.asks_guide and trial.use.start not in OWN_STARTS
+            if self._needs_start(trial.use)
             else Query(evidence)
             for evidence in evidences
         ]
@@ -358,6 +368,12 @@ class _Trials:
                 for stop, read in self.settings.stops
             ]
         return np.concatenate(columns, axis=1)
+
+    def _needs_start(self, use: GuideUse) -> bool:
+        """Does a search begin, or is the guide asked, at an assignment that is given?"""
+        if not use.asks_guide or use.start in OWN_STARTS:
+            return False
+        return use.start == "random" or not isinstance(self.guide, EvidenceGuide)
 
     def _runner(self, trial: Trial) -> Runner:
         return Runner(
@@ -373,8 +389,11 @@ class _Trials:
 
 def _traces(runner: Runner, queries: Sequence[Query], stop: Stop) -> list[Trace]:
     """The traces of some searches, in the order of the queries."""
-    runs = runner.run(queries, [stop], lambda _, outcome: outcome.trace)
-    return [trace for _, trace in sorted(runs, key=itemgetter(0))]
+    runs = runner.run(queries, [stop], lambda _, outcome: outcome)
+    outcomes = [outcome for _, outcome in sorted(runs, key=itemgetter(0))]
+    if runner.guide is not None and not runner.begins_itself:  # they know when each start was there
+        return [outcome.trace for outcome in outcomes]
+    return [outcome.trace.not_before(outcome.setup_seconds) for outcome in outcomes]
 
 
 def _row(
@@ -390,5 +409,5 @@ def _row(
         "queries": count,
         "rank": round(float(rank), 4),
         **ahead,
-        "scores": [round(float(score), 6) for score in scores.mean(axis=0)],
+        "scores": [round(float(m), 6) if math.isfinite(m) else None for m in scores.mean(axis=0)],
     }

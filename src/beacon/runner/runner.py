@@ -122,7 +122,7 @@ class Runner:
             warm_up_start(begin, self.searched)
         if self.use is not None:
             warm_up_scoring()
-            if self._begins_itself:
+            if self.begins_itself:
                 _warm_up_own_starts(self.searched)
             from beacon.runner.scored import crosses  # noqa: PLC0415
 
@@ -158,7 +158,7 @@ class Runner:
         job = _Job(self, queries, stops, finish, cancelled, keeps_all, on_improvement, spent, ends)
         if self.guide is None or self.use is None or not self.use.is_for(stops[-1].seconds):
             return job.each_alone()
-        if self._begins_itself:
+        if self.begins_itself:
             return job.each_alone(self._begun)
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
 
@@ -259,7 +259,7 @@ class Runner:
         return Search(self.searched, fixed, self.strategy, start, seed, begin=begin, opinions=opinions)
 
     @property
-    def _begins_itself(self) -> bool:
+    def begins_itself(self) -> bool:
         """Does a search begin at a start that needs no guide, to be crossed with what the guide knows?"""
         return self.use is not None and self.use.start not in {"random", "guide"}
 
