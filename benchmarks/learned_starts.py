@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def library(case: Case) -> NDArray[np.int16]:
     """[training queries, variables] what short searches found."""
-    seconds = 1.0 if case.is_large else 0.2
+    seconds = 1.0 if case.is_large else min(0.2, 40 / case.num_train)
 
     def make() -> NDArray[np.int16]:
         rows = [case.solved(case.evidence_of(fixed), seconds) for fixed in case.train_fixed]
@@ -32,16 +32,16 @@ def library(case: Case) -> NDArray[np.int16]:
     return case.kept(f"library {case.num_train}", make)
 
 
-def train_solved(case: Case) -> SolvedGuide:
-    return SolvedGuide(case.model, case.library)
+def train_solved(case: Case, count: int | None = None) -> SolvedGuide:
+    return SolvedGuide(case.model, case.library[:count])
 
 
-def train_fast(case: Case) -> FastGuide:
+def train_fast(case: Case, count: int | None = None) -> FastGuide:
     """The fast guide of the training queries; a tenth of them decides when it is done."""
     from beacon.learn.examples import Examples, measured  # noqa: PLC0415
     from beacon.learn.fast import _epochs  # noqa: PLC0415
 
-    rows, observed = case.library.astype(np.int64), case.train_fixed >= 0
+    rows, observed = case.library[:count].astype(np.int64), case.train_fixed[:count] >= 0
     cut, settings = len(rows) * 9 // 10, FastSettings()
     train, validation = Examples(rows[:cut], observed[:cut]), Examples(rows[cut:], observed[cut:])
     losses, guides = list[float](), list[FastGuide]()
@@ -93,9 +93,18 @@ def tuned(case: Case) -> Begin:
 
 
 LEARNED: dict[str, Any] = {
-    "solved": lambda case, k, seconds: guided(case, k, seconds, case.solved_guide),
-    "vote": lambda case, k, seconds: guided(case, k, seconds, case.solved_guide, most=0),
-    "fast": lambda case, k, seconds: guided(case, k, seconds, case.fast_guide),
+    "solved": lambda case, k, seconds: guided(case, k, seconds, case.solved_guide()),
+    "vote": lambda case, k, seconds: guided(case, k, seconds, case.solved_guide(), most=0),
+    "fast": lambda case, k, seconds: guided(case, k, seconds, case.fast_guide()),
     "crossed at random": crossed_at_random,
     "tuned": lambda case, k, _: tuned(case),
+}
+NUMBERS = (25, 50, 200, 800)
+LEARNED |= {
+    f"solved of {n}": lambda case, k, seconds, n=n: guided(case, k, seconds, case.solved_guide(n))
+    for n in NUMBERS
+}
+LEARNED |= {
+    f"fast of {n}": lambda case, k, seconds, n=n: guided(case, k, seconds, case.fast_guide(n))
+    for n in NUMBERS
 }

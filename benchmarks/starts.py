@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from common import load_model, options
 from learned_starts import LEARNED, library, train_fast, train_solved
+from message_starts import by_messages, by_network
 from numpy.typing import NDArray
 
 import beacon
@@ -104,6 +105,8 @@ class Case:
     cache: Path
     num_train: int
     num_test: int
+    data: Path = Path()
+    """Where models lie."""
 
     @cached_property
     def runner(self) -> Runner:
@@ -151,13 +154,15 @@ class Case:
         """[training queries, variables] their references."""
         return library(self)
 
-    @cached_property
-    def solved_guide(self) -> SolvedGuide:
-        return train_solved(self)
+    @cache  # noqa: B019 - a case lives as long as the process
+    def solved_guide(self, count: int | None = None) -> SolvedGuide:
+        """Of the first answers."""
+        return train_solved(self, count)
 
-    @cached_property
-    def fast_guide(self) -> FastGuide:
-        return train_fast(self)
+    @cache  # noqa: B019
+    def fast_guide(self, count: int | None = None) -> FastGuide:
+        """The same."""
+        return train_fast(self, count)
 
     def evidence(self, k: int) -> dict[int, int]:
         return self.evidence_of(self.fixed[k])
@@ -264,7 +269,12 @@ DAMAGED: dict[str, Method] = {
     for kind in ("scattered", "clusters")
     for percent in SHARES
 }
-SETS: dict[str, dict[str, Method]] = {"curve": {**BASELINES, **DAMAGED}, "learned": LEARNED}
+MESSAGES: dict[str, Method] = {"messages": by_messages, "network": by_network}
+SETS: dict[str, dict[str, Method]] = {
+    "curve": {**BASELINES, **DAMAGED},
+    "learned": LEARNED,
+    "messages": MESSAGES,
+}
 
 
 def count_time(clock: Callable[[], float]) -> None:
@@ -276,7 +286,7 @@ def count_time(clock: Callable[[], float]) -> None:
 
 def load_case(name: str, arguments: argparse.Namespace) -> Case:
     model = LARGE[name]() if name in LARGE else load_model(arguments.data, name)
-    return Case(name, model, arguments.cache, arguments.train, arguments.queries)
+    return Case(name, model, arguments.cache, arguments.train, arguments.queries, arguments.data)
 
 
 def measured(case: Case, k: int, methods: dict[str, Method], left: list[str]) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,8 @@
 
     python benchmarks/starts_tables.py [STUDY=ROWS.jsonl ...]
 
-With rows of starts.py the results file is made of them first, a study for each file.
+With rows of starts.py or tuned_default.py these studies are put into the results file first, a study for each
+file; the others stay as they are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,7 @@ def keep(files: dict[str, Path]) -> None:
         for study, path in files.items()
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
+    others = [row for row in rows_of(RESULTS) if row["study"] not in files] if RESULTS.exists() else []
     best: dict[tuple[str, int], float] = {}
     for row in raw:
         key = row["network"], row["query"]
@@ -42,18 +45,22 @@ def keep(files: dict[str, Path]) -> None:
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["study", "network", "query", "method", "best", "close", *MARKS])
+        writer.writerows(row.values() for row in others)
         for row in raw:
             top = best[row["network"], row["query"]]
-            cells = [f"{top:.10g}", _close(row["way"], top), *(_known(row, mark) for mark in MARKS)]
+            cells = [f"{top:.10g}", _close(row, top), *(_known(row, mark) for mark in MARKS)]
             writer.writerow([row["study"], row["network"], row["query"], row["method"], *cells])
 
 
-def _close(way: list[float | None], best: float) -> str:
-    """When the score is close to the best known; empty: not by the end."""
-    for k, score in enumerate(way):
-        if score is not None and best - score <= CLOSE * abs(best):
-            return f"{FIRST_TIME * 10 ** (k / TIMES_A_DECADE):.3g}"
-    return ""
+def _close(row: dict[str, Any], best: float) -> str:
+    """When the score is close to the best known; empty: not by the end.
+
+    On the way of the longest search, or by the limit of a shorter one.
+    """
+    ends = [(FIRST_TIME * 10 ** (k / TIMES_A_DECADE), score) for k, score in enumerate(row["way"])]
+    ends += [(float(limit), score) for limit, score in row["scores"].items()]
+    times = [time for time, score in ends if score is not None and best - score <= CLOSE * abs(best)]
+    return f"{min(times):.3g}" if times else ""
 
 
 def _known(row: dict[str, dict[str, float | None]], mark: str) -> str:
@@ -83,9 +90,8 @@ class Study:
     def wins(self, network: str, method: str, mark: str) -> NDArray[np.float64]:
         """For each query 100, 50 or 0: is the method ahead of the constructed start, level, or behind?"""
         ours, base = self.of(network, method), self.of(network, BASE)
-        pairs = [(_score(ours[k], mark), _score(base[k], mark), float(ours[k]["best"])) for k in ours]
-        if not pairs or any(np.isnan(a) or np.isnan(b) for a, b, _ in pairs):
-            return np.empty(0)
+        every = [(_score(ours[k], mark), _score(base[k], mark), float(ours[k]["best"])) for k in ours]
+        pairs = [pair for pair in every if not np.isnan(pair[:2]).any()]
         return np.array(
             [50 if a == b or abs(a - b) <= TIE * abs(top) else 100 * (a > b) for a, b, top in pairs]
         )
@@ -101,13 +107,19 @@ class Study:
         gaps = [
             min(100.0, 100 * (float(row["best"]) - _score(row, mark)) / abs(float(row["best"])))
             for row in rows
+            if row[mark]
         ]
         return float(np.mean(gaps)) if gaps else np.nan
 
     @staticmethod
     def seconds(rows: Iterable[Row]) -> float:
-        """The median time to come close; infinite where half of the queries or more do not."""
-        return float(np.median([float(row["close"] or "inf") for row in rows]))
+        """The median time to come close; infinite where half of the queries or more do not.
+
+        Of those with the longest searches alone.
+        """
+        some = list(rows)
+        last = max((mark for mark in MARKS if any(row[mark] for row in some)), key=float)
+        return float(np.median([float(row["close"] or "inf") for row in some if row[last]]))
 
 
 def _score(row: Row, mark: str) -> float:

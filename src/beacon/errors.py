@@ -94,10 +94,10 @@ def check_positive(name: str, value: Any) -> None:
         raise UsageError(f"{name} must be a positive number; found {shown(value)}")
 
 
-def check_at_least(name: str, value: Any, low: int) -> None:
+def check_at_least(name: str, value: Any, low: float) -> None:
     """A number of at least ``low``, or infinity."""
     if not _is_number(value) or not value >= low:
-        raise UsageError(f"{name} must be {low} or more; found {shown(value)}")
+        raise UsageError(f"{name} must be {low:g} or more; found {shown(value)}")
 
 
 def check_dropout(name: str, value: Any) -> None:

@@ -293,7 +293,8 @@ def tuned_use(guide: Guide, changes: Mapping[str, Any] | None = None) -> GuideUs
     """How a guide is best used, as tuning has found, with changes; otherwise for the start alone."""
     from beacon.guided.guidance import GuideUse  # noqa: PLC0415 - most solves have no guide
 
-    return GuideUse.from_dict({**_tuned(guide).get("use", {}), **(changes or {})})
+    use = GuideUse.from_dict({**_tuned(guide).get("use", {}), **(changes or {})})
+    return use.whatever_the_time() if changes else use
 
 
 def default_strategy(guide: Guide | None, use: GuideUse | None) -> str | Strategy:
@@ -322,7 +323,7 @@ def guide_and_use(
         guide = load_guide(guide, model)
     chosen = tuned_use(guide, use) if use is None or isinstance(use, Mapping) else use
     if start is not None:
-        chosen = replace(chosen, start="guide" if _is_guide(start) else "random")
+        chosen = replace(chosen.whatever_the_time(), start="guide" if _is_guide(start) else "random")
     return guide, chosen
 
 

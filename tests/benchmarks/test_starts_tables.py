@@ -58,5 +58,18 @@ def test_between_limits_the_way_to_the_last_one_counts(study: Study) -> None:
 
 def test_the_time_to_come_close_is_that_of_the_first_close_score(study: Study) -> None:
     assert study.seconds(study.of("a", "ours").values()) == pytest.approx(0.126, abs=0.001)
-    assert study.seconds(study.of("a", BASE).values()) == np.inf
+    assert study.seconds(study.of("a", BASE).values()) == 1, "by the end of a search with this limit"
     assert "1" in MARKS
+
+
+def test_other_studies_stay_as_they_are(study: Study, tmp_path: Path) -> None:
+    before = rows_of(tmp_path / "starts.csv")
+    (tmp_path / "more").write_text(
+        row(BASE, {"0.1": -1.0}, []) + "\n" + row("ours", {"0.1": -2.0}, []) + "\n"
+    )
+    keep({"more": tmp_path / "more"})
+    after = rows_of(tmp_path / "starts.csv")
+    assert after[: len(before)] == before
+    more = Study(after, "more")
+    assert more.wins("a", "ours", "0.1").tolist() == [0]
+    assert more.seconds(more.of("a", "ours").values()) == np.inf

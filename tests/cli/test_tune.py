@@ -121,7 +121,7 @@ def test_json_is_what_the_guide_keeps_and_the_same_every_time(files: Files) -> N
     assert outcome.json.keys() == {"strategy", "use", "marks", "table"}
     assert outcome.json == files.facts["tuned"]
     assert outcome.json["marks"] == {"steps": [5, 20]}
-    assert all(row.keys() == {"trial", "queries", "rank", "scores"} for row in outcome.json["table"])
+    assert all(row.keys() == {"trial", "queries", "rank", "ahead", "scores"} for row in outcome.json["table"])
     assert max(row["queries"] for row in outcome.json["table"]) == 8
     assert files.tune(*SMALL, "--json", "--seed", 3).json == outcome.json
 

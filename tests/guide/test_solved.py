@@ -15,7 +15,7 @@ from beacon.guide.solved import SolvedGuide
 from beacon.guided.moves import Moves
 from beacon.learn.examples import Examples, measured
 from beacon.learn.train import FastSettings, SolvedSettings
-from beacon.model.families import ising_grid
+from beacon.model.families import ising_grid, weighted_coloring
 from tests.guide.helpers import MIXED, chain, solved_queries
 
 REFERENCES = np.array([[0, 1, 0, 3, 1], [1, 2, 0, 0, 0], [1, 2, 0, 1, 1]])
@@ -24,10 +24,11 @@ QUERIES, SOLVED = solved_queries(CHAIN, 150)
 
 
 def test_the_nearest_reference_has_most_of_the_observed_values() -> None:
-    guide = SolvedGuide(MIXED, REFERENCES, neighbours=2)
+    guide = SolvedGuide(MIXED, REFERENCES)
     observed = np.array([True, False, False, True, True])
-    assert guide.nearest(np.array([1, 0, 0, 1, 0]), observed).tolist() == [1, 2]  # of equals the first
-    assert guide.nearest(np.array([0, 0, 0, 3, 1]), observed).tolist() == [0, 2]
+    nearest = guide.opinions(np.array([1, 0, 0, 1, 0]), observed, 2)
+    assert nearest.tolist() == REFERENCES[[1, 2]].tolist()  # of equals the first
+    assert guide.opinions(np.array([0, 0, 0, 3, 1]), observed, 2).tolist() == REFERENCES[[0, 2]].tolist()
 
 
 def test_the_nearest_references_vote_and_one_vote_is_shared_by_all_values() -> None:
@@ -40,9 +41,22 @@ def test_the_nearest_references_vote_and_one_vote_is_shared_by_all_values() -> N
     assert Moves.of(MIXED).best_values(row[None])[0, 1] == 2
 
 
-def test_more_neighbours_than_references_are_all_of_them() -> None:
+def test_more_opinions_than_references_are_all_of_them() -> None:
     guide = SolvedGuide(MIXED, REFERENCES)
-    assert len(guide.nearest(REFERENCES[0], np.ones(5, dtype=np.bool_))) == 3
+    assert len(guide.opinions(REFERENCES[0], np.ones(5, dtype=np.bool_), 15)) == 3
+
+
+def test_colours_are_renamed_to_agree_with_the_evidence() -> None:
+    model = weighted_coloring(12, density=0.5, num_colors=3, seed=1)
+    answer = np.random.default_rng(0).integers(0, 3, 12)
+    renamed = np.array([2, 0, 1])[answer]
+    guide, observed = SolvedGuide(model, renamed[None]), np.arange(12) < 9
+    assert guide.opinions(answer, observed, 1).tolist() == [answer.tolist()]
+    assert (
+        guide.moves.best_values(guide.probabilities(answer[None], observed[None]))[0].tolist()
+        == answer.tolist()
+    )
+    assert SolvedGuide(model, renamed[None]).references.tolist() == [renamed.tolist()]
 
 
 def test_references_that_do_not_fit_are_refused() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any
 
 import numpy as np
@@ -278,7 +280,7 @@ def test_by_default_the_guide_chooses_the_start_and_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"start": "cold"}, "start must be 'random' or 'guide'; found 'cold'"),
+        ({"start": "cold"}, "start must be 'random' or 'guide' or 'constructed' or 'messages'; found 'cold'"),
         ({"refresh": -1}, "refresh must be a whole number of at least 0; found -1"),
         ({"refresh": 0.5}, "refresh must be a whole number of at least 0; found 0.5"),
         ({"weight": 2}, "the weight of a guide must be a number from 0 to 1; found 2"),
@@ -289,3 +291,27 @@ def test_by_default_the_guide_chooses_the_start_and_nothing_more() -> None:
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("?", r"\?")):
         GuideUse.from_dict(settings)
+
+
+def test_a_use_may_be_for_some_time_limits_only() -> None:
+    use = GuideUse(least_seconds=0.01, most_seconds=0.1)
+    assert [use.is_for(seconds) for seconds in (0.001, 0.01, 0.1, 1.0, math.inf)] == [
+        False,
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert use.whatever_the_time() == GuideUse()
+    assert GuideUse.from_dict(use.to_dict()) == use
+    assert json.loads(json.dumps(GuideUse().to_dict()))["most_seconds"] is None
+    assert GuideUse.from_dict(GuideUse().to_dict()) == GuideUse()
+    with pytest.raises(UsageError, match=r"most_seconds must be 0\.1 or more; found 0\.01"):
+        GuideUse(least_seconds=0.1, most_seconds=0.01)
+
+
+def test_starts_of_ones_own_leave_a_guide_nothing_to_say_about_moves() -> None:
+    with pytest.raises(
+        UsageError, match="a guide that is heeded starts 'random' or 'guide'; found 'messages'"
+    ):
+        GuideUse("messages", weight=0.5)

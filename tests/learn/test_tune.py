@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import BeaconError, UsageError
 from beacon.guide.fast_guide import FastGuide
+from beacon.guide.solved import SolvedGuide
 from beacon.guide.trivial import UniformGuide
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, StateBatch
@@ -21,14 +22,14 @@ from beacon.learn.tune import (
     TuneSettings,
     Tuning,
     candidate_trials,
-    mean_ranks,
     tune,
 )
 from beacon.model.families import ising_grid
 from beacon.query.query_set import QuerySet, sample_queries
 from beacon.runner.in_step import GuidedBatch
-from beacon.runner.stop import MaxSteps, random_start
+from beacon.runner.stop import MaxSteps
 from beacon.solver import solve, solve_many
+from beacon.strategies.auto.profile import Profile
 from tests.guide.helpers import random_weights
 
 GRID = ising_grid(8, 8, seed=4)
@@ -65,33 +66,6 @@ class KnowingGuide(EvidenceGuide):
 
 def tuned(guide: Any, trials: list[Trial], settings: TuneSettings = STEPS, **options: Any) -> Tuning:
     return tune(GRID, QUERIES, guide, settings, trials=trials, **options)
-
-
-def test_ranks_are_the_share_of_the_others_that_are_ahead() -> None:
-    scores = np.array([[[3.0, 1.0]], [[2.0, 5.0]], [[1.0, 9.0]]])  # [trials, queries, marks]
-    assert mean_ranks(scores).tolist() == [0.5, 0.5, 0.5]  # behind 0 and 2, 1 and 1, 2 and 0 of two others
-    assert mean_ranks(scores[:, :, :1]).tolist() == [0.0, 0.5, 1.0]
-
-
-def test_ties_count_half_and_ranks_are_means_over_queries_and_marks() -> None:
-    scores = np.array([[[4.0, 4.0], [0.0, 7.0]], [[4.0, 3.0], [0.0, 7.0]], [[1.0, 2.0], [0.0, 8.0]]])
-    # query 0: two tie ahead of the third (1/4, 1/4, 1), then 0, 1/2, 1; query 1: all tie, then 3/4, 3/4, 0
-    expected = [(0.25 + 0 + 0.5 + 0.75) / 4, (0.25 + 0.5 + 0.5 + 0.75) / 4, (1 + 1 + 0.5 + 0) / 4]
-    assert mean_ranks(scores) == pytest.approx(expected)
-
-
-def test_a_score_below_all_measure_is_one_loss_like_any_other() -> None:
-    scores = np.array([[[-1e9], [2.0], [2.0]], [[1.0], [1.0], [1.0]]])
-    assert mean_ranks(scores) == pytest.approx([1 / 3, 2 / 3])
-
-
-def test_a_trial_alone_is_never_behind() -> None:
-    assert mean_ranks(np.array([[[1.0, 2.0]]])).tolist() == [0.0]
-
-
-def test_scores_that_differ_in_their_last_digits_are_level() -> None:
-    scores = np.array([[[-370.15, -1e-12]], [[-370.15 + 1e-10, 0.0]]])
-    assert mean_ranks(scores).tolist() == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("led", [LED, Trial("gls+", GuideUse())])
@@ -172,9 +146,8 @@ def test_a_guides_start_does_not_count_before_it_is_there(monkeypatch: pytest.Mo
     monkeypatch.setattr("beacon.runner.scored.perf_counter", lambda: next(times))
     tuning = tuned(KnowingGuide(), [Trial("gls+", GuideUse())], TuneSettings((1.0, 100.01), (), 1))
     evidence = QUERIES.split("validation").evidence(0)
-    given = GRID.log_score(random_start(GRID, evidence, seed=0))
     best = solve(GRID, evidence, stop=MaxSteps(2000)).log_score
-    assert tuning.table[0]["scores"] == pytest.approx([given, best], abs=1e-5)
+    assert tuning.table[0]["scores"] == [None, pytest.approx(best, abs=1e-5)]
 
 
 def test_guides_of_the_evidence_are_not_tried_with_a_refresh() -> None:
@@ -248,3 +221,38 @@ def test_no_weight_that_tuning_may_choose_leaves_a_misled_search_behind() -> Non
         batch.run_until(MaxSteps(4 * 300))
         unguided = np.mean([result.log_score for result in plain])
         assert np.mean(batch.batch.best_scores) >= unguided - 1e-6
+
+
+def test_nothing_but_a_sure_lead_replaces_the_default() -> None:
+    even = [Trial("auto", UNGUIDED), Trial("auto", GuideUse("random", weight=0.0, opinions=0), Profile())]
+    assert tune(GRID, QUERIES, None, STEPS, trials=even[::-1]).best in even, "both are the mix as it is"
+    led = Trial("auto", GuideUse())
+    tuning = tuned(KnowingGuide(lies=True), [led, Trial("auto", UNGUIDED)])
+    assert tuning.best == Trial("auto", UNGUIDED)
+    assert tuning.table[0]["ahead"] == [0.5, 0.5]
+
+
+def test_a_guide_is_asked_only_with_the_time_limits_at_which_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, led = Trial("auto", UNGUIDED), Trial("auto", GuideUse())
+
+    def scores(self: object, trial: Trial, evidences: list[dict[int, int]]) -> NDArray[np.float64]:
+        marks = [0.0, 1.0, 1.0, -1.0] if trial == led else [0.0] * 4
+        return np.array([marks] * len(evidences))
+
+    monkeypatch.setattr("beacon.learn.tune._Trials.scores", scores)
+    settings = TuneSettings((1.0, 0.001, 0.1, 0.01))  # in whatever order
+    best = tuned(KnowingGuide(), [plain, led], settings).best
+    assert (best.use.least_seconds, best.use.most_seconds) == pytest.approx((10**-2.5, 10**-0.5))
+    assert str(best) == "auto, guide's start, with limits of 0.0032 to 0.32 s"
+    monkeypatch.setattr("beacon.learn.tune._Trials.scores", lambda *given: -scores(*given))
+    assert tuned(KnowingGuide(), [plain, led], settings).best.use == GuideUse(
+        least_seconds=10**-0.5, most_seconds=3.5
+    )
+
+
+def test_guides_with_opinions_are_tried_on_the_mix_alone() -> None:
+    guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
+    trials = candidate_trials(guide)
+    assert {trial.strategy for trial in trials} == {"auto"}
+    assert trials[0] == Trial("auto", UNGUIDED)
+    assert {trial.use.start for trial in trials[1:]} == {"guide", "messages"}

@@ -277,3 +277,15 @@ def test_what_some_queries_take_beyond_their_limit_is_made_up_for_by_the_others(
         seconds = time.perf_counter() - began
         assert (seconds < 1.25) == together  # 5 queries with 0.2 s each; 0.1 s more is that of the last
         assert min(outcome.seconds for outcome in outcomes.values()) >= (0.1 if together else 0.2)
+
+
+def test_a_guide_is_asked_only_with_the_time_limits_that_its_use_is_for() -> None:
+    guide = CountingGuide(GRID)
+    runner = runner_of(GuideUse(least_seconds=0.05, most_seconds=1.0), guide)
+    alone = run(runner, MaxRuntime(0.02))
+    assert guide.asked == []
+    assert len(alone) == len(QUERIES)
+    run(runner, MaxRuntime(0.06))
+    assert len(guide.asked) == 1
+    run(runner, MaxSteps(10))
+    assert len(guide.asked) == 2, "without a limit it is"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import perf_counter
 from beacon.exact.clusters import Clusters, mini_buckets, single_factors
 from beacon.exact.level import Level, reduction_slack
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, plan

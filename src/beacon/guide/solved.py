@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from beacon.errors import UsageError, check_count
 from beacon.guide.checkpoint import Checkpoint, damaged, save_checkpoint
+from beacon.guide.renaming import best_renaming, renamings
 from beacon.guided.guide import EvidenceGuide
 from beacon.model.graphical_model import GraphicalModel
 
@@ -56,6 +57,7 @@ class SolvedGuide(EvidenceGuide):
             **(facts or {}),
         }
         self._by_variable = np.ascontiguousarray(self.references.T)  # evidence picks rows of it: quick
+        self._renamings = renamings(model)
 
     @classmethod
     def from_checkpoint(cls, model: GraphicalModel, checkpoint: Checkpoint) -> SolvedGuide:
@@ -74,18 +76,20 @@ class SolvedGuide(EvidenceGuide):
     def opinions(
         self, assignment: NDArray[np.integer], observed: NDArray[np.bool_], count: int
     ) -> NDArray[np.integer]:
-        """[up to ``count``, variables] the nearest references."""
-        return self.references[self.nearest(assignment, observed)[:count]]
+        """[up to ``count``, variables] the references with most of the observed values, the best first.
 
-    def nearest(self, assignment: NDArray[np.integer], observed: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The references with most of the observed values that vote, the best first; of equals the first.
-
-        Cost: the references times the observed variables.
+        Of equals the first. Where values are mere names, each reference is renamed to agree best. Cost: the
+        references times the observed variables.
         """
         given = np.flatnonzero(observed)
         values = assignment[given].astype(self.references.dtype)
-        hits = (self._by_variable[given] == values[:, None]).sum(axis=0)
-        return np.argsort(-hits, kind="stable")[: self.neighbours]
+        rows = self._by_variable[given]
+        if self._renamings is None:
+            return self.references[_most((rows == values[:, None]).sum(axis=0), count)]
+        ways, hits = best_renaming(self._renamings, rows, values)
+        chosen = _most(hits, count)
+        names = self._renamings[ways[chosen]].astype(self.references.dtype)
+        return np.take_along_axis(names, self.references[chosen].astype(np.intp), axis=1)
 
     def probabilities(
         self, assignments: NDArray[np.integer], observed: NDArray[np.bool_]
@@ -94,7 +98,12 @@ class SolvedGuide(EvidenceGuide):
         result = np.empty((len(assignments), len(self.moves)), dtype=np.float32)
         evenly = 1 / self.moves.domain_sizes[self.moves.variable_of]
         for row, assignment, seen in zip(result, assignments, observed, strict=True):
-            voters = self.references[self.nearest(assignment, seen)]
+            voters = self.opinions(assignment, seen, self.neighbours)
             votes = np.bincount(self.moves.of_assignments(voters).ravel(), minlength=len(self.moves))
             row[:] = (votes + evenly) / (len(voters) + 1)
         return result
+
+
+def _most(hits: NDArray[np.integer], count: int) -> NDArray[np.intp]:
+    """The places of the largest numbers, the largest first."""
+    return np.argsort(-hits, kind="stable")[:count]

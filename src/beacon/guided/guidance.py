@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -15,7 +16,8 @@ from beacon.io.settings import check_known
 Candidates = Literal["all", "improving"]
 RestartFrom = Literal["random", "guide"]
 RETIRED = ("refresh_growth",)  # settings that guides of earlier versions may hold
-StartFrom = Literal["random", "guide"]
+StartFrom = Literal["random", "guide", "constructed", "messages"]
+OWN_STARTS = ("constructed", "messages")  # that need no guide
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ class GuideUse:
     """
 
     start: StartFrom = "guide"
-    """Begin at a random assignment, or where the guide would."""
+    """Begin at a random assignment, where the guide would, or, with a weight of 0, at an assignment that is
+    constructed or made by messages. All but random ones are crossed with the guide's opinions."""
     weight: float = 0.0
     """λ: the guide's share in the choice of moves."""
     candidates: Candidates = "improving"
@@ -123,15 +126,23 @@ class GuideUse:
     """Search without the guide for a while where it leads nowhere; every other restart is without it."""
 
     opinions: int = 10
-    """With a guide's start: cross it with this many solved queries' answers, if the guide has any and time
-    allows."""
+    """Cross the start with this many solved queries' answers, if the guide has any and time allows."""
+    least_seconds: float = 0.0
+    """With a shorter time limit the guide is not asked: the strategy searches as it would without."""
+    most_seconds: float = math.inf
+    """Nor with a longer one."""
 
     def __post_init__(self) -> None:
         check_count("opinions", self.opinions, 0)
+        check_at_least("least_seconds", self.least_seconds, 0)
+        check_at_least("most_seconds", self.most_seconds, self.least_seconds)
         if self.start not in get_args(StartFrom):
-            raise UsageError(f"start must be 'random' or 'guide'; found {self.start!r}")
+            raise UsageError(
+                f"start must be {' or '.join(map(repr, get_args(StartFrom)))}; found {self.start!r}"
+            )
         check_count("refresh", self.refresh, 0)
-        _ = self.guidance  # checks the rest
+        if self.guidance.is_heeded and self.start in OWN_STARTS:  # checks the rest
+            raise UsageError(f"a guide that is heeded starts 'random' or 'guide'; found {self.start!r}")
 
     @property
     def guidance(self) -> Guidance:
@@ -141,17 +152,28 @@ class GuideUse:
     @property
     def asks_guide(self) -> bool:
         """Is the guide asked for anything at all?"""
-        return self.start == "guide" or self.guidance.is_heeded
+        return self.start != "random" or self.guidance.is_heeded
+
+    def is_for(self, seconds: float) -> bool:
+        """Is the guide asked with this time limit? With none, infinity, it is."""
+        return seconds == math.inf or self.least_seconds <= seconds <= self.most_seconds
+
+    def whatever_the_time(self) -> GuideUse:
+        """The same with every time limit."""
+        return replace(self, least_seconds=0.0, most_seconds=math.inf)
 
     def to_dict(self) -> dict[str, Any]:
         """For a guide's file."""
-        return asdict(self)
+        settings = asdict(self)
+        return settings if self.most_seconds < math.inf else settings | {"most_seconds": None}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> GuideUse:
         """From a guide's file or a configuration; unknown names are refused."""
         known = [field.name for field in fields(cls)]
         settings = {name: value for name, value in settings.items() if name not in RETIRED}
+        if settings.get("most_seconds", 0.0) is None:
+            settings["most_seconds"] = math.inf
         for name in settings:
             check_known(name, known, f"guided search has no setting {name!r}")
         return cls(**settings)

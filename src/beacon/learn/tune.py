@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import groupby
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import processor_time
 from beacon.errors import UsageError
-from beacon.guided.guidance import GuideUse
+from beacon.guided.guidance import OWN_STARTS, GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
+from beacon.learn.choice import Lead, lead_over, mean_ranks, wins_over
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.model.ties import is_tie
 from beacon.query.query_set import AnyQueries, QuerySet, as_query_set
 from beacon.runner.pool import has_workers
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Trace
-from beacon.runner.stop import MaxRuntime, MaxSteps, random_start
+from beacon.runner.stop import MaxRuntime, MaxSteps, Stop, random_start
 from beacon.runner.workers import Workers
 from beacon.strategies.auto import OtherWeight
 from beacon.strategies.auto.profile import Profile
@@ -38,8 +38,12 @@ WEIGHTS = (0.2, 0.5, 0.7, 1.0)
 PENALTY_SCALES = (0.01, 0.1, 0.3, 3.0, 10.0)  # of the weight that is scaled to the model
 SHARES = (0.01, 0.2)
 FIRST_QUERIES = 8
+MANY_OPINIONS = 50
+REACH = 3.5  # times the longest time limit, or the shortest divided by it: what tuning still speaks of
 UNGUIDED = GuideUse(start="random")
 Evidences = Sequence[dict[int, int]]
+Marks = Callable[[Trace], NDArray[np.float64]]
+"""The best score at each mark that a search is for."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,23 @@ class Trial:
             return str(self.profile)
         if not use.asks_guide:
             return f"{self.strategy}, unguided"
-        said = ["guide's start" + (" alone" if not use.opinions else "")] if use.start == "guide" else []
+        crossed = {0: " alone", GuideUse.opinions: ""}.get(use.opinions, f" crossed with {use.opinions}")
+        begun = {"guide": "guide's", "messages": "messages'", "constructed": "constructed"}
+        said = [f"{begun[use.start]} start{crossed}"] if use.start != "random" else []
         if use.weight:
             every = f"every {use.refresh} steps" if use.refresh else "once"
             said.append(f"λ {use.weight:g}, {use.candidates} moves, scored {every}")
         if use.restart_from == "guide":
             said.append("guide's restarts")
+        if use.least_seconds > 0 or use.most_seconds < math.inf:
+            said.append(f"with limits of {use.least_seconds:.2g} to {use.most_seconds:.2g} s")
         return ", ".join([self.strategy, *said])
+
+    def may_give_way(self, default: Trial | None) -> bool:
+        """With some time limits, can the guide be left out, so that the default is what remains?"""
+        if default is None or self.strategy != default.strategy:
+            return False
+        return self.use.asks_guide and self.profile is default.profile is None
 
 
 Scores = Callable[[Sequence[Trial], Evidences], NDArray[np.float64]]
@@ -78,16 +92,17 @@ class TuneSettings:
     (100, 1000)
     """
 
-    seconds: tuple[float, ...] = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
-    """Times at which the best scores are compared, scoring included."""
+    seconds: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1)
+    """Time limits with which searches are compared, scoring included."""
     steps: tuple[int, ...] = ()
     """Compare after these numbers of steps, not at times: the outcome is the same on every machine."""
-    queries: int = 32
+    queries: int = 64
     """The most validation queries to compare on."""
 
     def __post_init__(self) -> None:
         if bool(self.seconds) == bool(self.steps):
             raise UsageError("tuning compares at seconds or at steps; give one of the two")
+        object.__setattr__(self, "seconds", tuple(sorted(self.seconds)))
         for mark in (*self.seconds, *self.steps):
             if not 0 < mark < math.inf:
                 raise UsageError(f"tuning compares at positive numbers of seconds or steps; found {mark:g}")
@@ -99,9 +114,30 @@ class TuneSettings:
         """From what was given by name; steps take the place of the default times."""
         return cls(**({"seconds": ()} if given.get("steps") else {}) | dict(given))
 
-    def marks_of(self, trace: Trace) -> NDArray[np.float64]:
-        """The best score at each mark."""
-        return trace.best_at(self.steps) if self.steps else trace.best_after(self.seconds)
+    @property
+    def stops(self) -> list[tuple[Stop, Marks]]:
+        """The searches of a trial, and what is read from the trace of each.
+
+        One for each time limit: a search with little time plans otherwise than one with much.
+        """
+        if self.steps:
+            return [(MaxSteps(max(self.steps)), lambda trace: trace.best_at(self.steps))]
+        return [(MaxRuntime(seconds), partial(_known_after, seconds)) for seconds in self.seconds]
+
+    def between(self, use: GuideUse, first: int, last: int) -> GuideUse:
+        """The same use for time limits from one mark to another, and somewhat beyond.
+
+        Between two marks it changes halfway; of limits far from all marks nothing is known.
+        """
+        marks = (self.seconds[0] / REACH**2, *self.seconds, self.seconds[-1] * REACH**2)
+        least, most = (math.sqrt(marks[k] * marks[k + 1]) for k in (first, last + 1))
+        return replace(use, least_seconds=least, most_seconds=most)
+
+
+def _known_after(seconds: float, trace: Trace) -> NDArray[np.float64]:
+    """The best score known at the end of a time limit; -inf: none."""
+    known = trace.best_after([seconds])
+    return known if trace.seconds[0] <= seconds else np.full_like(known, -np.inf)
 
 
 @dataclass(frozen=True)
@@ -111,7 +147,9 @@ class Tuning:
     best: Trial
     table: tuple[dict[str, Any], ...]
     """A row for each trial, the best first: ``trial``, ``queries`` it was compared on, its mean ``rank``
-    among the trials of its last round (0: always best), and its mean scores at the marks."""
+    among the trials of its last round (0: always best), with a default how often it is ``ahead`` of that at
+    each mark (ties half), and its mean scores there
+    (None: not every query had one)."""
     settings: TuneSettings
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,8 +170,10 @@ class Tuning:
 def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto")) -> list[Trial]:
     """What is worth trying with a guide of this kind."""
     starts = [UNGUIDED, GuideUse()]
-    if isinstance(guide, EvidenceGuide) and guide.has_opinions:
-        starts.append(GuideUse(opinions=0))
+    if isinstance(guide, EvidenceGuide) and guide.has_opinions:  # few: chance favours the best of many
+        starts += [GuideUse(opinions=MANY_OPINIONS)]
+        starts += [GuideUse("messages", opinions=count) for count in (0, MANY_OPINIONS)]
+        return [Trial("auto", use) for use in starts]
     trials = [Trial(strategy, use) for strategy in strategies for use in starts]
     if "gls+" in strategies:
         intervals = (0,) if isinstance(guide, EvidenceGuide) else (0, 50)
@@ -200,37 +240,51 @@ def _best(
     settings: TuneSettings,
     on_round: Callable[[int, int], None] | None,
 ) -> Tuning:
-    """Round after round, the better half stays and is tried on twice as many queries."""
+    """Round after round, the better half stays and is tried on more queries; so does the default."""
     rows: list[dict[str, Any]] = []
-    count = min(FIRST_QUERIES, len(evidences))
+    default = _default_of(left)
+    count, known = min(FIRST_QUERIES, len(evidences)), np.empty((len(left), 0, 0))
     while True:
         if on_round is not None:
             on_round(len(left), count)
-        scores = scores_of(left, evidences[:count])
-        ranks = mean_ranks(scores)
-        order = np.argsort(ranks, kind="stable")
-        is_last = count == len(evidences) or len(left) == 1
-        kept = order if is_last else order[: (len(left) + 1) // 2]
-        dropped = [k for k in order if is_last or k not in kept]
-        rows = [_row(left[k], count, ranks[k], scores[k]) for k in dropped] + rows
-        if is_last:
-            return Tuning(left[order[0]], tuple(rows), settings)
-        left = [left[k] for k in kept]
+        new = scores_of(left, evidences[known.shape[1] : count])
+        known = new if not known.size else np.concatenate([known, new], axis=1)
+        ranks, leads = mean_ranks(known), _leads(left, known, default, settings)
+        order = sorted(range(len(left)), key=lambda k: (-leads[k].worth, left[k] != default, ranks[k]))
+        base = None if default is None else known[left.index(default)]
+        if count == len(evidences) or len(left) == 1:
+            rows = [_row(left[k], count, ranks[k], known[k], base) for k in order] + rows
+            first = order[0]
+            return Tuning(_in_its_time(left[first], leads[first], default, settings), tuple(rows), settings)
+        kept = [k for place, k in enumerate(order) if 2 * place < len(left) or left[k] == default]
+        rows = [_row(left[k], count, ranks[k], known[k], base) for k in order if k not in kept] + rows
+        left, known = [left[k] for k in kept], known[kept]
         count = min(2 * count, len(evidences))
 
 
-def mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[trials] share of the others that each trial is behind, ties half; mean over queries and marks.
+def _default_of(trials: Sequence[Trial]) -> Trial | None:
+    """What is left only for something better: the mix as it is, else the first search without a guide."""
+    unguided = [trial for trial in trials if not trial.use.asks_guide]
+    plain = [trial for trial in unguided if trial.strategy == "auto" and trial.profile in {None, Profile()}]
+    return next(iter(plain + unguided), None)
 
-    Ranks rather than scores: one query that misses a zero factor would outweigh all others. The same
-    assignment's score may differ in its last digits, by the order in which it was summed up: that is a tie.
-    """
-    others = max(1, len(scores) - 1)
-    are_level = is_tie(scores[None], scores[:, None])
-    are_ahead = (scores[None] > scores[:, None]) & ~are_level
-    ahead = are_ahead.sum(axis=1) + 0.5 * are_level.sum(axis=1)
-    ranks: NDArray[np.float64] = ((ahead - 0.5) / others).mean(axis=(1, 2))
-    return ranks
+
+def _leads(
+    left: Sequence[Trial], scores: NDArray[np.float64], default: Trial | None, settings: TuneSettings
+) -> list[Lead]:
+    """How far each trial is ahead of the default; without one, of the trial of middling rank."""
+    if default is None:
+        return [Lead(0.5 - rank, 0, 0) for rank in mean_ranks(scores)]
+    base = scores[left.index(default)]
+    by_time = [bool(settings.seconds) and trial.may_give_way(default) for trial in left]
+    return [lead_over(row, base, by_mark=by) for row, by in zip(scores, by_time, strict=True)]
+
+
+def _in_its_time(trial: Trial, lead: Lead, default: Trial | None, settings: TuneSettings) -> Trial:
+    """The trial where it leads, if with other time limits the default can take its place."""
+    if default in {None, trial} or not (settings.seconds and trial.may_give_way(default)):
+        return trial
+    return replace(trial, use=settings.between(trial.use, lead.first, lead.last))
 
 
 def _validation_evidences(queries: QuerySet, most: int) -> list[dict[int, int]]:
@@ -258,31 +312,26 @@ class _Trials:
         return ()
 
     @cached_property
-    def prepared(self) -> _Trials:
-        """Itself, once all is loaded that no trial is to be charged with."""
-        for trial in self.trials:
-            self._runner(trial)
+    def runners(self) -> dict[Trial, Runner]:
+        """What runs each trial: all is loaded that no trial is to be charged with."""
         sizes = (1, self.model.num_variables)
         if self.guide is not None:
             self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
-        return self
+        return {trial: self._runner(trial) for trial in self.trials}
 
     def __getstate__(self) -> dict[str, Any]:
         """What is ready here is not so elsewhere; a worker does one thing at a time."""
-        return {name: value for name, value in vars(self).items() if name != "prepared"} | {"threads": 1}
+        return {name: value for name, value in vars(self).items() if name != "runners"} | {"threads": 1}
 
     def __call__(self, tasks: Sequence[tuple[Trial, dict[int, int]]]) -> list[NDArray[np.float64]]:
         """The scores of queries, each tried in some way."""
-        groups = groupby(tasks, key=itemgetter(0))
-        return [
-            row for trial, some in groups for row in self.prepared.scores(trial, [task[1] for task in some])
-        ]
+        return [self.scores(trial, [evidence])[0] for trial, evidence in tasks]
 
     @contextmanager
     def rounds(self) -> Iterator[Scores]:
         """Gives [trials, queries, marks] the best scores, whoever finds them."""
         if not has_workers():
-            yield lambda trials, evidences: np.array([self.prepared.scores(t, evidences) for t in trials])
+            yield self._scores_here
             return
         with Workers(self) as workers:
 
@@ -293,22 +342,37 @@ class _Trials:
 
             yield scores
 
+    def _scores_here(self, trials: Sequence[Trial], evidences: Evidences) -> NDArray[np.float64]:
+        """The same in this process; by the clock trials take turns, as what else runs here changes."""
+        if self.settings.steps or (self.threads or 0) != 1:
+            return np.array([self.scores(trial, evidences) for trial in trials])
+        return np.array([[self.scores(t, [e])[0] for t in trials] for e in evidences]).swapaxes(0, 1)
+
     def scores(self, trial: Trial, evidences: Evidences) -> NDArray[np.float64]:
         """[queries, marks] the best scores of a trial.
 
-        All uses of a guide begin at the same random assignments. Without one a search begins as its strategy
-        says: that is what a guide has to beat.
+        A guide that looks at states is asked at the same random assignment in all trials. Without a guide a
+        search begins as its strategy says: that is what a guide has to beat.
         """
-        limits = self.settings
-        stop = MaxSteps(max(limits.steps)) if limits.steps else MaxRuntime(max(limits.seconds))
         queries = [
             Query(evidence, random_start(self.model, evidence, self.seed), yields=True)
-            if trial.use.asks_guide
+            if self._needs_start(trial.use)
             else Query(evidence)
             for evidence in evidences
         ]
-        runs = self._runner(trial).run(queries, [stop], lambda _, outcome: limits.marks_of(outcome.trace))
-        return np.array([marks for _, marks in sorted(runs, key=itemgetter(0))])
+        runner = self.runners[trial]
+        with processor_time() if self.threads == 1 else nullcontext():
+            columns = [
+                [read(trace) for trace in _traces(runner, queries, stop)]
+                for stop, read in self.settings.stops
+            ]
+        return np.concatenate(columns, axis=1)
+
+    def _needs_start(self, use: GuideUse) -> bool:
+        """Does a search begin, or is the guide asked, at an assignment that is given?"""
+        if not use.asks_guide or use.start in OWN_STARTS:
+            return False
+        return use.start == "random" or not isinstance(self.guide, EvidenceGuide)
 
     def _runner(self, trial: Trial) -> Runner:
         return Runner(
@@ -322,10 +386,27 @@ class _Trials:
         )
 
 
-def _row(trial: Trial, count: int, rank: float, scores: NDArray[np.float64]) -> dict[str, Any]:
+def _traces(runner: Runner, queries: Sequence[Query], stop: Stop) -> list[Trace]:
+    """The traces of some searches, in the order of the queries."""
+    runs = runner.run(queries, [stop], lambda _, outcome: outcome)
+    outcomes = [outcome for _, outcome in sorted(runs, key=itemgetter(0))]
+    if runner.guide is not None and not runner.begins_itself:  # they know when each start was there
+        return [outcome.trace for outcome in outcomes]
+    return [outcome.trace.not_before(outcome.setup_seconds) for outcome in outcomes]
+
+
+def _row(
+    trial: Trial,
+    count: int,
+    rank: float,
+    scores: NDArray[np.float64],
+    default: NDArray[np.float64] | None,
+) -> dict[str, Any]:
+    ahead = {} if default is None else {"ahead": wins_over(scores, default).mean(axis=0).round(4).tolist()}
     return {
         "trial": str(trial),
         "queries": count,
         "rank": round(float(rank), 4),
-        "scores": [round(float(score), 6) for score in scores.mean(axis=0)],
+        **ahead,
+        "scores": [round(float(m), 6) if math.isfinite(m) else None for m in scores.mean(axis=0)],
     }

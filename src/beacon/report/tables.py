@@ -161,7 +161,7 @@ def tuning_table(tuning: Tuning, names: Sequence[str], slim: bool = False) -> Ri
     marks = [f"{mark:g} s" for mark in tuning.settings.seconds] or [f"{k:,}" for k in tuning.settings.steps]
     head = ["way" if slim else "way to search", "queries", "rank", *marks]
     rows = [
-        [name, str(row["queries"]), f"{row['rank']:.2f}", *(f"{score:.3f}" for score in row["scores"])]
+        [name, str(row["queries"]), f"{row['rank']:.2f}", *map(_known, row["scores"])]
         for name, row in zip(names, tuning.table, strict=True)
     ]
     table = RichTable(title="Mean best scores", box=None if slim else box.HEAVY_HEAD, pad_edge=not slim)
@@ -171,6 +171,10 @@ def tuning_table(tuning: Tuning, names: Sequence[str], slim: bool = False) -> Ri
     for cells in rows:
         table.add_row(*cells)
     return table
+
+
+def _known(score: float | None) -> str:
+    return "none" if score is None else f"{score:.3f}"
 
 
 def _style(cell: Cell) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import perf_counter
 from beacon.engine.core import tolerance_of
 from beacon.engine.floored import floored_scores
 from beacon.exact.bound import Bound

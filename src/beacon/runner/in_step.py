@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from time import perf_counter
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import perf_counter
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import Guide, States
 from beacon.model.evidence import Queries, resolve_queries

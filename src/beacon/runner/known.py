@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import perf_counter
 from beacon.exact.at_once import Caps
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
 from beacon.exact.solve import SolvedParts, solve_parts

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import perf_counter
 from beacon.engine.core import warn_of_lost_digits
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -64,6 +64,8 @@ class Query:
     """Assignments to cross the start with."""
     seed: int | None = None
     """None: the runner's."""
+    begin: Begin | None = None
+    """What puts a start in place; None: as the runner or the strategy does."""
 
 
 class Knowledge(NamedTuple):
@@ -122,6 +124,8 @@ class Runner:
             warm_up_start(begin, self.searched)
         if self.use is not None:
             warm_up_scoring()
+            if self.begins_itself:
+                _warm_up_own_starts(self.searched)
             from beacon.runner.scored import crosses  # noqa: PLC0415
 
             if self.guide is not None and crosses(self.guide, self.use):
@@ -154,8 +158,10 @@ class Runner:
         if spent_seconds is not None:
             ends = perf_counter() - spent_seconds + rounds * stops[-1].seconds
         job = _Job(self, queries, stops, finish, cancelled, keeps_all, on_improvement, spent, ends)
-        if self.guide is None or self.use is None:
+        if self.guide is None or self.use is None or not self.use.is_for(stops[-1].seconds):
             return job.each_alone()
+        if self.begins_itself:
+            return job.each_alone(self._begun)
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
 
         return job.scored_once() if is_asked_first(self.guide, self.use) else job.in_step()
@@ -250,15 +256,36 @@ class Runner:
             fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
+        start, opinions, begin = query.start, query.opinions, query.begin or self.begin
         return Search(
-            self.searched,
-            fixed,
-            self.strategy,
-            query.start,
-            self._seed_of(query),
-            begin=self.begin,
-            opinions=query.opinions,
+            self.searched, fixed, self.strategy, start, self._seed_of(query), begin=begin, opinions=opinions
         )
+
+    @property
+    def begins_itself(self) -> bool:
+        """Does a search begin at a start that needs no guide, to be crossed with what the guide knows?"""
+        return self.use is not None and self.use.start not in {"random", "guide"}
+
+    def _own_begin(self, seconds: float) -> Begin:
+        """What puts a start in place that needs no guide, within a time limit."""
+        if self.use is not None and self.use.start == "messages":
+            from beacon.runner.message_start import begin_in_time  # noqa: PLC0415
+
+            return begin_in_time(self.searched, seconds)
+        from beacon.engine.construct import construct_assignment  # noqa: PLC0415
+
+        return construct_assignment
+
+    def _begun(self, query: Query, seconds: float) -> Query:
+        """A query with its own kind of start, to be crossed with what the guide knows."""
+        from beacon.runner.scored import affordable_opinions  # noqa: PLC0415
+
+        if query.start is not None:
+            return query
+        assert self.guide is not None
+        assert self.use is not None
+        opinions = affordable_opinions(self.searched, query.evidence, self.guide, self.use, seconds)
+        return replace(query, opinions=opinions, begin=self._own_begin(seconds))
 
     @property
     def _guidance(self) -> Guidance | None:
@@ -280,8 +307,8 @@ class _Job(Generic[T]):
     ends: float
     """When all are to be done; infinity: whenever they are."""
 
-    def each_alone(self) -> Iterator[tuple[int, T]]:
-        """Each search by itself, as many at once as there are threads."""
+    def each_alone(self, begun: Callable[[Query, float], Query] | None = None) -> Iterator[tuple[int, T]]:
+        """Each search by itself, as many at once as there are threads; ``begun`` says where it begins."""
         runner, first = self.runner, self._know_the_only_one()
         if first is not None and first.best is not None:
             yield 0, self._settled(0, first)
@@ -290,10 +317,12 @@ class _Job(Generic[T]):
         def work(k: int) -> T:
             query, is_over = self.queries[k], self.cancelled.is_set()
             stops = self._stops_in_time(len(self.queries) - k, self.spent_seconds)
-            knowledge = None if first is None or is_over else runner.know(query, stops, so_far=first)
-            outcome = runner.outcome(
-                query, stops, knowledge=knowledge, spent_seconds=self.spent_seconds, **self._options
-            )
+            knowledge = None if is_over else runner.know(query, stops, so_far=first)
+            began = perf_counter()
+            if begun is not None and (knowledge is None or knowledge.best is None):
+                query = begun(query, stops[-1].seconds)
+            spent = self.spent_seconds + perf_counter() - began
+            outcome = runner.outcome(query, stops, knowledge=knowledge, spent_seconds=spent, **self._options)
             return self.finish(k, outcome)
 
         yield from self._in_threads(work, len(self.queries))
@@ -445,6 +474,13 @@ class _Job(Generic[T]):
         if self.cancelled.is_set():
             return [_interrupted(outcome, self.stops[-1]) for outcome in batch.outcomes]
         return batch.outcomes
+
+
+def _warm_up_own_starts(model: FlatModel) -> None:
+    from beacon.runner.message_start import begin_by_messages  # noqa: PLC0415
+
+    warm_up_crossing(model)
+    warm_up_start(begin_by_messages, model)
 
 
 def _joined(model: FlatModel) -> FlatModel:

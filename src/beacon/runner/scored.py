@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beacon.clock import perf_counter
 from beacon.engine.floored import floored_scores
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
@@ -35,7 +35,7 @@ def scores_last(guide: Guide, use: GuideUse) -> bool:
 
 def crosses(guide: Guide, use: GuideUse) -> bool:
     """Are starts crossed with the guide's opinions?"""
-    return use.start == "guide" and use.opinions > 0 and getattr(guide, "has_opinions", False)
+    return use.start != "random" and use.opinions > 0 and getattr(guide, "has_opinions", False)
 
 
 def affordable_opinions(

@@ -6,12 +6,12 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from beacon.clock import perf_counter
 from beacon.engine.core import new_core
 from beacon.engine.incumbent import (
     EPSILON,
