@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from arms_table import MIXES, OTHERS
+from arms_table import ARMS, MIXES, OTHERS, PUBLISHED
 from numpy.typing import NDArray
 from pages import ROOT, markdown, rows_of, updated
 
@@ -29,19 +29,21 @@ NAMES = dict(zip(MIXES, ("now", "before"), strict=True)) | {name: name for name 
 """Columns of the results file, by method."""
 NO_ANSWER = "-inf"  # empty cells: not asked
 LEVEL = 1e-4  # percent: scores that are closer are equal, for the yardsticks print few digits
-DENSE = (
-    "ObjectDetection_11",
-    "ObjectDetection_15",
-    "ProteinFolding_11",
-    "ProteinFolding_17",
-    "ProteinFolding_23",
-)
+ASKED = {
+    RESTARTS.name: [name for name in OTHERS if name != "c++ tree"],  # which takes pairs alone
+    FRESH.name: ARMS,
+}
+PROGRAM_COLUMNS = tuple(name for name in OTHERS if name not in ARMS)
 Rows = list[dict[str, str]]
 
 
 def keep(sources: Sequence[Path], target: Path) -> None:
-    """Write the scores of the queries that the mix was asked (in the first file: both versions)."""
-    needed = MIXES if target == RESULTS else MIXES[:1]
+    """Write the scores of the queries that the mix was asked (in the first file: both versions).
+
+    Later files have those of other methods where all of them were asked. The published query is one of the
+    first, and so none of those that were used for no choice.
+    """
+    needed, others = MIXES if target == RESULTS else MIXES[:1], ASKED.get(target.name, ())
     scores: dict[tuple[str, ...], dict[str, str]] = {}
     for row in (row for source in sources for row in rows_of(source)):
         found = scores.setdefault((row["network"], row["query"], row["mark"]), {})
@@ -51,8 +53,10 @@ def keep(sources: Sequence[Path], target: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["network", "query", "mark", *NAMES.values()])
         for key, of_method in scores.items():
-            if all(name in of_method for name in needed):
-                writer.writerow([*key, *(of_method.get(name, "") for name in NAMES)])
+            if not all(name in of_method for name in needed) or (target == FRESH and key[1] == PUBLISHED):
+                continue
+            kept = NAMES if all(name in of_method for name in others) else MIXES
+            writer.writerow([*key, *(of_method.get(name, "") if name in kept else "" for name in NAMES)])
 
 
 def leads(rows: Rows, network: str, mark: str) -> NDArray[np.float64]:
@@ -79,7 +83,8 @@ def table(rows: list[dict[str, Any]], marks: Sequence[str] = MARKS) -> str:
             error = lead.std(ddof=1) / np.sqrt(len(lead))
             ahead, behind = int((lead > LEVEL).sum()), int((lead < -LEVEL).sum())
             cells.append(f"{lead.mean():+.3f} ± {error:.3f} ({ahead} : {behind})")
-        lines.append([network, str(len(leads(rows, network, marks[0]))), *cells])
+        if any(cells):
+            lines.append([network, str(len(leads(rows, network, marks[0]))), *cells])
     return markdown(["network", "queries", *(f"{float(mark):g} s" for mark in marks)], lines)
 
 
@@ -126,9 +131,6 @@ def methods_table(rows: Rows, mark: str, more: Rows | None = None) -> str:
     return markdown(["network", "queries", *("mix" if name == "now" else name for name in columns)], lines)
 
 
-PROGRAM_COLUMNS = tuple(name for name in OTHERS if name.startswith("c++") or name == "toulbar2")
-
-
 def _cell(gap: NDArray[np.float64]) -> str:
     if not gap.size:
         return ""
@@ -155,19 +157,6 @@ def returned_table(rows: Rows, then: Rows) -> str:
         lines.append([network, str(count), *cells])
     header = [f"{float(mark):g} s, {which}" for mark in MARKS[:3] for which in ("16 Nov", "now")]
     return markdown(["network", "queries", *header], lines)
-
-
-def alone_table(rows: Rows) -> str:
-    """Of the mix by itself: queries, those with the best score known, mean gap."""
-    best, lines = best_of(rows), []
-    for network in dict.fromkeys(row["network"] for row in rows):
-        some = [row for row in rows if (row["network"], row["mark"]) == (network, "1.0")]
-        tops = np.array([best[network, row["query"]] for row in some])
-        gap = 100 * (tops - np.array([float(row["now"]) for row in some])) / np.abs(tops)
-        asked = sum(bool(row["gls+"]) for row in some)
-        cells = [str(len(some)), str(asked), str(int((gap < LEVEL).sum())), f"{gap.mean():.4f}"]
-        lines.append([network, *cells])
-    return markdown(["network", "queries", "of them, arms asked", "best score", "mean gap"], lines)
 
 
 def page() -> str:

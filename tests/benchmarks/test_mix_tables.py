@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
-from mix_tables import NAMES, PAGE, RESULTS, gaps, leads, page
+from mix_tables import FRESH, NAMES, PAGE, RESTARTS, RESULTS, gaps, keep, leads, methods_table, page
 from pages import rows_of
 
 
@@ -18,6 +19,33 @@ def test_every_network_has_twenty_queries_at_every_time() -> None:
     networks = {network for network, _ in counts}
     assert len(networks) == 25
     assert all(counts[network, mark] >= 20 for network in networks for mark in ("0.03", "0.1", "1.0"))
+
+
+def test_the_mix_was_asked_twenty_queries_again_and_twenty_others() -> None:
+    for path, marks in ((RESTARTS, ("0.03", "0.1", "1.0")), (FRESH, ("1.0",))):
+        counts = Counter((row["network"], row["mark"]) for row in rows_of(path))
+        assert len({network for network, _ in counts}) == 25
+        assert all(count >= 20 for (_, mark), count in counts.items() if mark in marks)
+    assert not any(row["query"] == "published" for row in rows_of(FRESH))
+
+
+def test_queries_that_not_all_arms_were_asked_are_about_the_mix_alone(tmp_path: Path) -> None:
+    source, target = tmp_path / "rows.csv", tmp_path / FRESH.name
+    about = "small,{query},{method},1.0,1.0,{score}"
+    asked = [("0", "auto", 5), ("0", "gls+", 4), ("0", "gls+ landscape", 3), ("0", "tree", 2)]
+    asked += [("1", "auto", 7), ("1", "gls+", 6)]
+    lines = [about.format(query=query, method=method, score=score) for query, method, score in asked]
+    source.write_text("\n".join(["network,query,method,limit,mark,score", *lines]) + "\n", encoding="utf-8")
+    keep([source], target)
+    assert [(row["now"], row["gls+"], row["tree"]) for row in rows_of(target)] == [
+        ("5", "4", "2"),
+        ("7", "", ""),
+    ]
+    assert (
+        methods_table(rows_of(target), "1.0")
+        .splitlines()[-1]
+        .startswith("| small | 1 | 0.0000 (1) | 20.0000 (0)")
+    )
 
 
 def test_a_lead_is_in_percent_of_the_score_before() -> None:
