@@ -185,6 +185,7 @@ def tables() -> dict[str, str]:
         "ideas by network": by_network(study["ideas"], ("crossed", "crossed, not learned", "tuned")),
         "large": by_network(study["large"], curve),
         "large solved": by_network(study["large solved"], ("solved", "crossed at random")),
+        "messages together": summary(study["messages"]),
         "messages": by_network(study["messages"], ("messages", "network")),
         "answers": by_network(study["answers"], study["answers"].methods),
         "fixing": by_network(study["fixing"], ("fixed first",)),
