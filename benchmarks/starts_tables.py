@@ -21,6 +21,7 @@ from pages import ROOT, markdown, rows_of, updated
 
 PAGE = ROOT / "research" / "learning.md"
 RESULTS = ROOT / "results" / "starts.csv"
+TUNED, LATE = ROOT / "results" / "tuned.csv", ROOT / "results" / "late_crossing.csv"
 MARKS = ("0.003", "0.01", "0.03", "0.1", "0.3", "1", "3")
 FIRST_TIME, TIMES_A_DECADE = 0.001, 10  # of the way to the last limit, see starts.py
 BASE = "constructed"
@@ -184,7 +185,48 @@ def tables() -> dict[str, str]:
         "ideas by network": by_network(study["ideas"], ("crossed", "crossed, not learned", "tuned")),
         "large": by_network(study["large"], curve),
         "large solved": by_network(study["large solved"], ("solved", "crossed at random")),
+        "messages together": summary(study["messages"]),
+        "messages": by_network(study["messages"], ("messages", "network")),
+        "answers": by_network(study["answers"], study["answers"].methods),
+        "fixing": by_network(study["fixing"], ("fixed first",)),
+        "long": by_network(study["long"], ("default",)),
+        "default": summary(study["default"]),
+        "default by network": by_network(study["default"], ("default",)),
+        "tuned": tuned(),
+        "late": late(),
     }
+
+
+def late() -> str:
+    """Mean gains in nats of searching longer, and of crossing with answers, with the time that takes."""
+    rows, lines = rows_of(LATE), []
+    for network, seconds in dict.fromkeys((row["network"], row["seconds"]) for row in rows):
+        some = [row for row in rows if (row["network"], row["seconds"]) == (network, seconds)]
+        mean = {
+            name: float(np.mean([float(row[name]) for row in some])) for name in some[0] if name != "network"
+        }
+        cells = [f"{mean[f'gain {n}']:.3g} ({mean[f'ms {n}']:.0f} ms)" for n in (10, 50, 200)]
+        longer = f"{mean['longer']:.3g} ({500 * float(seconds):.0f} ms)"
+        lines.append([network, str(len(some)), f"{float(seconds):g} s", longer, *cells])
+    head = ["network", "queries", "after", "half as long again", "10 answers", "50 answers", "200 answers"]
+    return markdown(head, lines)
+
+
+def tuned() -> str:
+    """What training and tuning took, and what tuning chose."""
+    lines = [
+        [
+            row["network"],
+            row["answers"],
+            row["train_seconds"],
+            row["validation"],
+            row["tune_seconds"],
+            row["use"],
+        ]
+        for row in rows_of(TUNED)
+    ]
+    head = ["network", "answers", "s to find them", "validation queries", "s to tune", "chosen"]
+    return markdown(head, lines)
 
 
 def page() -> str:

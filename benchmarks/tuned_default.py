@@ -214,7 +214,8 @@ def keep_facts(arguments: argparse.Namespace) -> None:
             path, sizes = arguments.cache / f"{name} facts.json", sizes_of(name)
             if path.exists():
                 facts = json.loads(path.read_text(encoding="utf-8"))
-                spent = [round(facts.get(f"{stage}_seconds", 0.0), 1) for stage in ("train", "tune")]
+                spent = [facts.get(f"{stage}_seconds", "") for stage in ("train", "tune")]
+                spent = [round(seconds, 1) if seconds else "" for seconds in spent]
                 writer.writerow([name, sizes.train, spent[0], sizes.validation, spent[1], facts["said"]])
 
 
