@@ -17,11 +17,10 @@ from pathlib import Path
 
 from toulbar2 import follow_toulbar2
 
-from beacon.clock import processor_time
 from beacon.formats import write_evidence, write_model
 from beacon.model.flat import DEFAULT_LOG_ZERO, compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.stop import MaxRuntime, TargetScore
+from beacon.runner.stop import MaxRuntime, TargetScore, processor_time
 from beacon.solver import GuidedStart, solve
 from beacon.strategies.strategy import Strategy
 

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from starts import LARGE, TRACE_TIMES, Case
 
 import beacon
-from beacon.clock import processor_time
 from beacon.guide.solved import SolvedGuide
 from beacon.guided.guidance import GuideUse
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Trace
+from beacon.runner.stop import processor_time
 
 PAPER = (
     "rus_100_200_1_1",

@@ -46,7 +46,7 @@ LATER_IMPORTS = {
     ("runner/result.py", "report"),
     ("evaluation/evaluation.py", "report"),
 }  # inside functions only: results can draw themselves
-FOR_ALL = {"clock", "errors", "jit", "rng", "plugins", "__version__"}
+FOR_ALL = {"errors", "jit", "rng", "plugins", "__version__"}
 HOMES = {"torch": {"guide", "learn"}, "matplotlib": {"report"}, "starlette": {"serve"}, "uvicorn": {"serve"}}
 HEAVY = ["numba", "pyarrow", "torch", "matplotlib", "starlette", "uvicorn"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.clock import perf_counter
 from beacon.exact.clusters import Clusters, mini_buckets, single_factors
 from beacon.exact.level import Level, reduction_slack
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, plan
@@ -57,7 +58,12 @@ class Bound:
     """
 
     def __init__(
-        self, solved: SolvedParts, seed: int = 0, max_entries: int = MAX_ENTRIES, max_work: float = 0.0
+        self,
+        solved: SolvedParts,
+        seed: int = 0,
+        max_entries: int = MAX_ENTRIES,
+        max_work: float = 0.0,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.solved = solved
         self.num_passes = 0
@@ -65,7 +71,7 @@ class Bound:
         self.max_entries, self.max_work, self.max_order_work = max_entries, max_work, MAX_WORK
         self.num_stalls = 0
         self._seed, self._look_seconds, self._is_stalled = seed, 0.0, False
-        self._given = solved.reduced.fixed
+        self._given, self._clock = solved.reduced.fixed, clock
         self.removed = np.zeros(solved.reduced.model.num_moves, dtype=np.bool_)
         self._at, self._is_last, self._num_orders = 0, False, 0
         self.upper_bound, self.slack, self.is_finished = math.inf, 0.0, False
@@ -92,7 +98,7 @@ class Bound:
             self._is_stalled = False
             self._go_on()
             return 0
-        began, level, before = perf_counter(), self._level, self._level.last_value
+        began, level, before = self._clock(), self._level, self._level.last_value
         level.run(passes, before - self.best + DRIFT * level.last_slack)
         self.num_passes += passes
         value = level.value()
@@ -102,7 +108,7 @@ class Bound:
             least = max(least, SLOW * (value - self.best))
         self._is_stalled = not before - value > least
         self.num_stalls += self._is_stalled
-        self._look_seconds = perf_counter() - began
+        self._look_seconds = self._clock() - began
         return passes
 
     @property

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.clock import processor_time
 from beacon.errors import UsageError
 from beacon.guided.guidance import OWN_STARTS, GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
@@ -27,7 +26,7 @@ from beacon.query.query_set import AnyQueries, QuerySet, as_query_set
 from beacon.runner.pool import has_workers
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Trace
-from beacon.runner.stop import MaxRuntime, MaxSteps, Stop, random_start
+from beacon.runner.stop import MaxRuntime, MaxSteps, Stop, processor_time, random_start
 from beacon.runner.workers import Workers
 from beacon.strategies.auto import OtherWeight
 from beacon.strategies.auto.profile import Profile

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.clock import perf_counter
 from beacon.engine.core import tolerance_of
 from beacon.engine.floored import floored_scores
 from beacon.exact.bound import Bound
@@ -17,7 +16,7 @@ from beacon.exact.solve import SolvedParts
 from beacon.runner.known import ENTRIES_PER_SECOND, Effort
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
-from beacon.runner.stop import Stop
+from beacon.runner.stop import Stop, perf_counter
 
 FIRST_SHARE = 0.05  # of the time
 MIN_SHARE, MAX_SHARE = 0.02, 0.5
@@ -68,7 +67,7 @@ class Bounding:
         entries = self._num_entries
         if not (self.effort.is_timed or self.solved.is_impossible):
             began = perf_counter()
-            self._bound = Bound(self.solved, self.solved.seed, DEFAULT_CLUSTERS)
+            self._bound = Bound(self.solved, self.solved.seed, DEFAULT_CLUSTERS, clock=perf_counter)
             self._bound.run(passes=int(min(max(DEFAULT_VISITS / max(1, entries), MIN_PASSES), MAX_PASSES)))
             self._note(self._bound, seconds + perf_counter() - began)
 
@@ -133,7 +132,7 @@ class Bounding:
         seconds = TIME_LEFT_SHARE * left
         max_entries = int(min(MAX_ENTRIES, seconds / SECONDS_PER_ENTRY))
         if self._bound is None:
-            self._bound = Bound(self.solved, self.solved.seed, max_entries)
+            self._bound = Bound(self.solved, self.solved.seed, max_entries, clock=perf_counter)
             self._bound.max_order_work = self.effort.caps.order_work
             self._first_gap = self._gap = self._bound.upper_bound - self.score
             return

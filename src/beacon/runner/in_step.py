@@ -9,7 +9,6 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.clock import perf_counter
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import Guide, States
 from beacon.model.evidence import Queries, resolve_queries
@@ -18,7 +17,7 @@ from beacon.runner.batch import BatchOptions, SearchBatch
 from beacon.runner.result import Outcome
 from beacon.runner.scored import ScoredStarts, scores_last
 from beacon.runner.search import Search
-from beacon.runner.stop import Start, Stop, check_bounded, first_assignments
+from beacon.runner.stop import Start, Stop, check_bounded, first_assignments, perf_counter
 from beacon.runner.warm_up import warm_up_guided, warm_up_scoring
 from beacon.strategies.strategy import Strategy, make_strategy
 

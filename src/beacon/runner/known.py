@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.clock import perf_counter
 from beacon.exact.at_once import Caps
 from beacon.exact.plan import MAX_ENTRIES, MAX_WORK, Plan, plan
 from beacon.exact.solve import SolvedParts, solve_parts
@@ -21,6 +20,7 @@ from beacon.model.flat import Fixed, FlatModel, as_fixed
 from beacon.reduce.query import ReducedQuery, reduce_query
 from beacon.runner.result import Outcome
 from beacon.runner.search import Trace
+from beacon.runner.stop import perf_counter
 
 MAX_SHARE = 0.5  # of the time limit, for elimination; of a part's share of it where others are searched
 OVERHEAD_SHARE = 0.05  # each, at most, for reducing, for ordering and for finding impossible values

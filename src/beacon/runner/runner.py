@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.clock import perf_counter
 from beacon.engine.core import warn_of_lost_digits
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -18,7 +17,7 @@ from beacon.reduce.propagate import contradicts, fixed_values
 from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.result import Outcome
 from beacon.runner.search import Search
-from beacon.runner.stop import MaxSteps, Stop
+from beacon.runner.stop import MaxSteps, Stop, perf_counter
 from beacon.runner.warm_up import (
     warm_up,
     warm_up_crossing,

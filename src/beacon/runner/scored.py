@@ -9,7 +9,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from beacon.clock import perf_counter
 from beacon.engine.floored import floored_scores
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
@@ -20,7 +19,7 @@ from beacon.model.flat import FlatModel, as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.model.ties import is_tie
 from beacon.runner.search import Trace
-from beacon.runner.stop import random_start
+from beacon.runner.stop import perf_counter, random_start
 
 Rank = tuple[int, float]
 """Zero factors and floored score."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.clock import perf_counter
 from beacon.engine.core import new_core
 from beacon.engine.incumbent import (
     EPSILON,
@@ -24,7 +23,7 @@ from beacon.engine.incumbent import (
     save_all_best,
 )
 from beacon.model.flat import Fixed, FlatModel, as_fixed, place
-from beacon.runner.stop import Stop
+from beacon.runner.stop import Stop, perf_counter
 from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:

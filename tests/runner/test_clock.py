@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from beacon.clock import perf_counter, processor_time
+from beacon.runner.stop import perf_counter, processor_time
 
 
 def test_processor_time_does_not_count_what_others_do() -> None:
