@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from beacon.engine.construct import construct_assignment
 from beacon.engine.core import CoreState, new_core, rebuild
+from beacon.engine.message_start import Told, _links, _pass_messages, begin_in_time
 from beacon.model.flat import FlatModel
-from beacon.runner.message_start import Told, _links, _pass_messages, begin_in_time
 
 if TYPE_CHECKING:
     from starts import Begin, Case

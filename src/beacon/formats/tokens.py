@@ -194,12 +194,14 @@ class Tokens:
 
     def _checked_ints(self, words: list[str], expected: str, low: int, high: int | None) -> list[int]:
         """Words just read as integers in low..high."""
-        numbers = self._converted(words, _strict_int, f"{expected}, an integer")
-        most = INT64_MAX if high is None else high
-        if numbers and (min(numbers) < low or max(numbers) > most):
-            wrong = next(i for i, number in enumerate(numbers) if not low <= number <= most)
-            bounds = f"at least {low}" if high is None else f"in {low}..{high}"
-            self._fail_at(wrong, words, f"{expected}, an integer {bounds}")
+        most, numbers = INT64_MAX if high is None else high, list[int]()
+        for offset, word in enumerate(words):
+            if not _converts(word, _strict_int):
+                self._fail_at(offset, words, f"{expected}, an integer")
+            numbers.append(int(word))
+            if not low <= numbers[-1] <= most:
+                bounds = f"at least {low}" if high is None else f"in {low}..{high}"
+                self._fail_at(offset, words, f"{expected}, an integer {bounds}")
         return numbers
 
     def _converted(self, words: list[str], convert: Callable[[str], N], wanted: str) -> list[N]:

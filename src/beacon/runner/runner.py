@@ -268,7 +268,7 @@ class Runner:
     def _own_begin(self, seconds: float) -> Begin:
         """What puts a start in place that needs no guide, within a time limit."""
         if self.use is not None and self.use.start == "messages":
-            from beacon.runner.message_start import begin_in_time  # noqa: PLC0415
+            from beacon.engine.message_start import begin_in_time  # noqa: PLC0415
 
             return begin_in_time(self.searched, seconds)
         from beacon.engine.construct import construct_assignment  # noqa: PLC0415
@@ -476,7 +476,7 @@ class _Job(Generic[T]):
 
 
 def _warm_up_own_starts(model: FlatModel) -> None:
-    from beacon.runner.message_start import begin_by_messages  # noqa: PLC0415
+    from beacon.engine.message_start import begin_by_messages  # noqa: PLC0415
 
     warm_up_crossing(model)
     warm_up_start(begin_by_messages, model)

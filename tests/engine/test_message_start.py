@@ -8,12 +8,12 @@ import pytest
 import beacon
 from beacon.engine.core import new_core
 from beacon.engine.floored import floored_scores
+from beacon.engine.message_start import begin_by_messages
 from beacon.guide.solved import SolvedGuide
 from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
 from beacon.model.flat import as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
-from beacon.runner.message_start import begin_by_messages
 from beacon.runner.runner import Query, Runner
 from beacon.runner.stop import MaxSteps
 from tests.engine.helpers import small_models, some_evidence

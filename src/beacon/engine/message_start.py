@@ -7,8 +7,9 @@ more variables count as they are at a constructed assignment.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,6 @@ from beacon.engine.cross import cross_opinions
 from beacon.engine.incumbent import EPSILON
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel, once_per_model
-
-if TYPE_CHECKING:
-    from beacon.runner.stop import Begin
 
 MOST_PASSES = 20
 MAX_SHARE = 0.3  # of a time limit, for all passes
@@ -60,7 +58,7 @@ def begin_by_messages(model: FlatModel, core: CoreState, most: int = MOST_PASSES
     cross_opinions(model, core, np.empty((0, model.num_variables), dtype=np.int32))
 
 
-def begin_in_time(model: FlatModel, seconds: float) -> Begin:
+def begin_in_time(model: FlatModel, seconds: float) -> Callable[[FlatModel, CoreState], None]:
     """A start by as many passes of messages as the time limit allows; a constructed one if that is none."""
     passes = min(MOST_PASSES, MAX_SHARE * seconds / (SECONDS_PER_ENTRY * _num_entries(model)))
     if passes < 1:
