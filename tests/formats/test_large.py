@@ -100,6 +100,14 @@ def test_errors_are_the_same_wherever_a_file_is_cut(data: st.DataObject, num_byt
         assert cut == whole
 
 
+@pytest.mark.parametrize("num_bytes", [1, 1000])
+def test_of_two_wrong_integers_the_first_is_named(num_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_tiny_parts(monkeypatch, num_bytes)
+    said = r"line 1 \(token 4\): expected a domain size, an integer at least 1, found '0'"
+    with pytest.raises(FormatError, match=said):
+        uai.read("MARKOV 3 1 0 0.0 0", "m.uai")
+
+
 @pytest.mark.parametrize(
     ("wrong", "problem"),
     [
