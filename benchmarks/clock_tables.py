@@ -69,7 +69,7 @@ def clock_table(rows: Sequence[Mapping[str, str]], suite: Mapping[str, Any]) -> 
 
 
 def _cell(
-    asked: Sequence[Mapping[str, str]], greedy: Mapping[str, float], published: Sequence[float] | None
+    asked: Sequence[Mapping[str, str]], greedy: Mapping[str, float], published: Sequence[float] | str | None
 ) -> str:
     if not asked:
         return "–"
@@ -81,7 +81,7 @@ def _cell(
     said += f" ({proofs})" if proofs else ""
     if published is None:
         return said
-    return f"{said} / {published[0]:+.2f}" if math.isfinite(published[0]) else f"{said} / none"
+    return f"{said} / none" if isinstance(published, str) else f"{said} / {published[0]:+.2f}"
 
 
 if __name__ == "__main__":

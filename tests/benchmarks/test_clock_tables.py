@@ -35,7 +35,8 @@ def test_gaps_are_to_greedy_on_queries_that_all_were_asked(
     rows = rows_of(tmp_path / "clock.csv")
     assert tuple(rows[0]) == FIELDS
     assert {row["query"] for row in rows} == {"0"}
-    published = {"gap_to_greedy_60s": {"gls+": [3.0, 1.0], "beacon-gls+": [4.0, 1.0]}}
+    gaps = {"gls+": [3.0, 1.0], "beacon-gls+": [4.0, 1.0], "daoopt": "no solution"}
+    published = {"gap_to_greedy_60s": gaps}
     suite = {"wcsp_14": SimpleNamespace(short_name="DL-5", published=published)}
     cells = clock_table(rows, suite).splitlines()[-1].strip("| ").split(" | ")
     assert cells[:2] == ["DL-5", "1"]
@@ -45,5 +46,5 @@ def test_gaps_are_to_greedy_on_queries_that_all_were_asked(
         "+75.00 (1)",
         "none on 1",
         "-50.00",
-        "+75.00 (1)",
+        "+75.00 (1) / none",
     ]
