@@ -94,6 +94,18 @@ def test_a_mapping_changes_the_tuned_use(tmp_path: Path) -> None:
         guide_and_use(GRID, folder, {"wait": 1}, None)
 
 
+@pytest.mark.parametrize("changes", [{"weight": 0.5}, {"restart_from": "guide"}])
+def test_a_guide_that_is_to_be_heeded_starts_although_tuning_found_a_start_without_it(
+    changes: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = str(tmp_path / "grid.guide")
+    FastGuide(GRID, random_weights(GRID)).save(folder)
+    update_tuned(folder, {"use": GuideUse("messages", most_seconds=0.1).to_dict(), "strategy": "auto"})
+    assert guide_and_use(GRID, folder, None, None)[1] == GuideUse("messages", most_seconds=0.1)
+    assert guide_and_use(GRID, folder, changes, None)[1] == GuideUse("guide", **changes)
+    assert guide_and_use(GRID, folder, {"opinions": 3}, None)[1] == GuideUse("messages", opinions=3)
+
+
 def test_results_are_heard_of_as_they_come() -> None:
     heard: dict[int, Any] = {}
     use = GuideUse("random", 0.5, "improving", 10)

@@ -291,9 +291,14 @@ def evidence_of_queries(model: GraphicalModel, queries: Queries | QuerySet) -> l
 
 def tuned_use(guide: Guide, changes: Mapping[str, Any] | None = None) -> GuideUse:
     """How a guide is best used, as tuning has found, with changes; otherwise for the start alone."""
-    from beacon.guided.guidance import GuideUse  # noqa: PLC0415 - most solves have no guide
+    from beacon.guided.guidance import OWN_STARTS, GuideUse  # noqa: PLC0415 - most solves have no guide
 
-    use = GuideUse.from_dict({**_tuned(guide).get("use", {}), **(changes or {})})
+    changes = changes or {}
+    settings = {**_tuned(guide).get("use", {}), **changes}
+    is_heeded = settings.get("weight") or settings.get("restart_from") == "guide"
+    if is_heeded and "start" not in changes and settings.get("start") in OWN_STARTS:
+        settings["start"] = "guide"  # a guide that is heeded has no say beside a start that tuning found
+    use = GuideUse.from_dict(settings)
     return use.whatever_the_time() if changes else use
 
 

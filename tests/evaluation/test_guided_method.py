@@ -102,6 +102,21 @@ def test_a_guides_start_that_is_worse_than_the_given_one_hides_nothing() -> None
     assert found.trace.scores[0] == -1.0
 
 
+def test_a_start_of_its_own_takes_the_place_of_the_given_one() -> None:
+    own, other = (Query(k, {0: 1}, query.start) for k, query in enumerate(queries(2)))
+    assert (own.start != other.start).any()
+
+    def scores(use: GuideUse) -> list[list[float]]:
+        method = GuidedMethod("beacon", GlsPlus(), guide=OracleGuide(NETWORK.model, own.start), use=use)
+        runs = method.run(NETWORK, [own, other], Budget(steps=(50,), seconds=(0.02,)), 0, 1)
+        return [run.trace.scores[:1].tolist() for _, run in runs]
+
+    constructed = scores(GuideUse("constructed"))
+    assert constructed[0] == constructed[1]
+    given = scores(GuideUse("constructed", most_seconds=0.01))
+    assert given[0] != given[1]
+
+
 def test_searches_go_on_until_the_time_is_used_up() -> None:
     method, guide = guided(replace(EVEN, refresh=5000))
     found = run(method, 2, Budget(steps=(10,), seconds=(0.03,)))

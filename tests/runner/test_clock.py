@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from beacon.runner.pool import Cancelled, Pool
 from beacon.runner.stop import perf_counter, processor_time
 
 
@@ -23,3 +25,16 @@ def test_after_an_error_the_clock_is_that_of_the_wall_again() -> None:
     with pytest.raises(KeyError), processor_time():
         raise KeyError
     assert perf_counter() == pytest.approx(time.perf_counter(), abs=0.1)
+
+
+def test_other_threads_keep_their_clock_and_the_pool_takes_that_of_who_asks() -> None:
+    def is_of_the_wall(_: int = 0) -> bool:
+        return abs(perf_counter() - time.perf_counter()) < 0.1
+
+    busy = time.process_time()
+    assert abs(busy - time.perf_counter()) > 0.2, "the two clocks can be told apart"
+    with ThreadPoolExecutor(1) as others, processor_time():
+        assert others.submit(is_of_the_wall).result()
+        assert Pool(1).each(is_of_the_wall, 2, Cancelled()) == [False, False]
+        assert [is_wall for _, is_wall in Pool(1).as_done(is_of_the_wall, 2, Cancelled())] == [False, False]
+    assert is_of_the_wall()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError, check_count
-from beacon.guided.guidance import GuideUse
+from beacon.guided.guidance import OWN_STARTS, GuideUse
 from beacon.guided.guide import Guide, States
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -145,9 +145,17 @@ class EngineMethod:
         stops: list[Stop] = [MaxSteps(max(budget.steps, default=0))]
         if budget.seconds:
             stops.append(MaxRuntime(budget.seconds[-1]))
-        asked = [RunnerQuery(query.evidence, query.start, yields=True) for query in queries]
+        given = self._takes_starts(stops[-1].seconds)
+        asked = [
+            RunnerQuery(query.evidence, query.start if given else None, yields=True) for query in queries
+        ]
         for k, outcome in self.runner(network, seed, threads).run(asked, stops, lambda _, outcome: outcome):
-            yield queries[k], _run_of(outcome)
+            trace = outcome.trace if given else outcome.trace.not_before(outcome.setup_seconds)
+            yield queries[k], _run_of(replace(outcome, trace=trace))
+
+    def _takes_starts(self, seconds: float) -> bool:
+        """Do searches with this time limit begin where all methods do? Else at a start of their own."""
+        return True
 
     def runner(self, network: Network, seed: int = 0, threads: int | None = None) -> Runner:
         """What runs the searches."""
@@ -198,6 +206,9 @@ class GuidedMethod(EngineMethod):
         super().prepare(network)
         sizes = (1, network.model.num_variables)
         self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
+
+    def _takes_starts(self, seconds: float) -> bool:
+        return self.use.start not in OWN_STARTS or not self.use.is_for(seconds)
 
     def _guided(self) -> dict[str, Any]:
         return {"guide": self.guide, "use": self.use, "batch_size": self.batch_size}

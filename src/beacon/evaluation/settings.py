@@ -153,7 +153,7 @@ class Catalog:
             strategy = make_strategy(default_strategy(guide, use))
         else:
             strategy = make_strategy(name.removeprefix("beacon-"))
-            use = replace(use, start="random", weight=use.weight or DEFAULT_WEIGHT)
+            use = replace(use.whatever_the_time(), start="random", weight=use.weight or DEFAULT_WEIGHT)
         return GuidedMethod(
             name=name if weight is None else f"{name} λ={weight:g}",
             guide=guide,

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from beacon.errors import check_count
@@ -70,9 +71,13 @@ class Pool:
         self.threads = num_threads(threads)
         self._executor = ThreadPoolExecutor(self.threads)  # starts threads only when there is work
 
+    def _submit(self, work: Callable[[int], T], k: int) -> Future[T]:
+        """Work by the clock of who asks for it."""
+        return self._executor.submit(copy_context().run, work, k)
+
     def each(self, work: Callable[[int], T], count: int, cancelled: Cancelled) -> list[T]:
         """The outcomes of ``work(0)`` .. ``work(count - 1)``; Ctrl-C and errors cancel all and are raised."""
-        futures = [self._executor.submit(work, k) for k in range(count)]
+        futures = [self._submit(work, k) for k in range(count)]
         try:
             any(future.exception() for future in _as_completed(futures))  # until the first error
         except BaseException:
@@ -98,7 +103,7 @@ class Pool:
             turns.acquire()
             return work(k)
 
-        waiting = {self._executor.submit(in_turn, k): k for k in range(count)}
+        waiting = {self._submit(in_turn, k): k for k in range(count)}
         try:
             try:
                 for future in _as_completed(list(waiting)):

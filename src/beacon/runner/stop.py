@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -260,22 +261,23 @@ def _checked(model: GraphicalModel, row: NDArray[np.int64], evidence: Mapping[in
     return assignment
 
 
-_clocks: list[Callable[[], float]] = [time.perf_counter]
+_clock: ContextVar[Callable[[], float]] = ContextVar("_clock", default=time.perf_counter)
 
 
 def perf_counter() -> float:
     """Seconds by the clock in use: that of :mod:`time`, unless told otherwise."""
-    return _clocks[-1]()
+    return _clock.get()()
 
 
 @contextmanager
 def processor_time() -> Iterator[None]:
-    """Let all searches of this process count its processor time: other programs share the machine.
+    """Let searches that begin in here count processor time: other programs share the machine.
 
-    For searches one at a time; of several at once, each would be charged for all of them.
+    For searches one at a time; of several at once, each would be charged for all of them. Searches of other
+    threads keep their clock.
     """
-    _clocks.append(time.process_time)
+    token = _clock.set(time.process_time)
     try:
         yield
     finally:
-        _clocks.pop()
+        _clock.reset(token)

@@ -10,7 +10,6 @@ import math
 import threading
 from collections.abc import Callable
 from functools import wraps
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.search import Search
-from beacon.runner.stop import MaxSteps
+from beacon.runner.stop import MaxSteps, perf_counter
 from beacon.strategies.strategy import STRATEGIES, Strategy, make_strategy
 
 if TYPE_CHECKING:
