@@ -157,7 +157,8 @@ def new_runner(method: str, model: Any) -> Any:
     from beacon.runner.runner import Runner  # noqa: PLC0415
 
     by_landscape = method == "gls+ landscape"
-    return Runner(model, beacon.GlsPlus(by_landscape=True) if by_landscape else method.partition(",")[0])
+    strategy = beacon.GlsPlus(by_landscape=True) if by_landscape else method.partition(",")[0]
+    return Runner(model, strategy, seed=1)
 
 
 def search(job: Job, runner: Any, evidence: dict[int, int], optimum: float | None = None) -> list[Row]:
@@ -168,7 +169,7 @@ def search(job: Job, runner: Any, evidence: dict[int, int], optimum: float | Non
     stop = beacon.MaxRuntime(job.limit)
     if optimum is not None:
         stop = stop | beacon.TargetScore(optimum)
-    result = runner.outcome(Query(evidence), [stop], seed=1)
+    result = runner.outcome(Query(evidence), [stop])
     trace, floor = result.trace, runner.flat.log_zero
     scores = trace.scores + trace.zero_factors * (ZERO - floor)
     rows = []

@@ -31,9 +31,9 @@ HEAD = ("network", "seconds", "query", "longer", *(f"{what} {n}" for n in COUNTS
 
 def row(case: Case, k: int, seconds: float) -> list[Any]:
     """What half as much time again gains, and what crossing with more and more answers does."""
-    query, flat, fixed = Query(case.evidence(k), yields=True), case.runner.searched, case.fixed[k]
+    query, flat, fixed = Query(case.evidence(k), yields=True, seed=k), case.runner.searched, case.fixed[k]
     found, longer = (
-        case.runner.outcome(query, [beacon.MaxRuntime(time)], seed=k) for time in (seconds, 1.5 * seconds)
+        case.runner.outcome(query, [beacon.MaxRuntime(time)]) for time in (seconds, 1.5 * seconds)
     )
     core, n = new_core(flat, fixed.astype(np.int64), 0, flips=False), flat.num_variables
     core.assignment[:] = found.assignment

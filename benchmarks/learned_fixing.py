@@ -38,13 +38,12 @@ def fixed_first(case: Case, k: int, seconds: float) -> tuple[float | None, np.nd
     evidence = case.evidence(k)
     more = {**evidence, **{int(i): int(middle[i]) for i in np.flatnonzero(sure)}}
     first = case.runner.outcome(
-        Query(dict(sorted(more.items()))), [beacon.MaxRuntime(FIRST_SHARE * seconds)], seed=k
+        Query(dict(sorted(more.items())), seed=k), [beacon.MaxRuntime(FIRST_SHARE * seconds)]
     )
     spent = thread_time() - began
     rest = case.runner.outcome(
-        Query(evidence, first.assignment, yields=True),
+        Query(evidence, first.assignment, yields=True, seed=k),
         [beacon.MaxRuntime(seconds)],
-        seed=k,
         spent_seconds=spent,
     )
     (score,) = case.known(rest.trace.not_before(rest.setup_seconds), np.array([seconds]))

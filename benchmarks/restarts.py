@@ -96,7 +96,7 @@ def _search(
     stop = beacon.MaxRuntime(arguments.until)
     if known and not arguments.through:
         stop = stop | beacon.TargetScore(max(known) - LEVEL * abs(max(known)))
-    found = runner.outcome(Query(dict(evidence)), [stop], seed=1 + int(about[2]))
+    found = runner.outcome(Query(dict(evidence), seed=1 + int(about[2])), [stop])
     trace = found.trace
     scores = trace.scores + trace.zero_factors * (ZERO - runner.flat.log_zero)
     on_the_way = [scores[max(int((trace.seconds <= mark).sum()) - 1, 0)] for mark in MARKS]
