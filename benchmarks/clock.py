@@ -1,50 +1,110 @@
-"""The methods without a guide after ten seconds, one search at a time: rows for clock_tables.py.
+"""The methods without a guide by the clock, many searches at a time: rows for clock_tables.py.
 
-    python benchmarks/clock.py --data DATA --out ROWS.csv --daoopt PROGRAM
+    python benchmarks/clock.py --data DATA --run RUN --out ROWS.csv --daoopt PROGRAM --workers 12 --minutes 9
 
-The queries are those of ``reproduce.py --race``: the first of twenty sampled with seed 0. Every method has
-the same processor time: Beacon's clock is exchanged, toulbar2 counts its own, daoopt is ended by the system.
-Evidence is propagated. Rows that ROWS.csv has are not made again.
+The queries are the first test queries of ``reproduce.py``, which has left them in RUN. Every method has the
+same processor time: Beacon's clock is exchanged, toulbar2 counts its own, daoopt is ended by the system.
+Evidence is propagated. A search of Beacon ends when it has the score that an earlier row says is optimal.
+Rows that ROWS.csv has are not made again, and a query comes after those before it on all networks.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import math
+import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from arms_table import SEARCHED, read_rows
-from common import load_model, options
-from curves import follow_ours
+from common import ALL_MODELS, load_model, options
+from curves import Curve, follow_ours
+from pages import rows_of
+from reproduce_stages import Job
 from toulbar2 import follow_toulbar2
 
 import beacon
 from beacon.model.flat import DEFAULT_LOG_ZERO
 from beacon.peers.daoopt import Daoopt
 
-OURS = ("greedy", "gls+", "auto")
+OURS = ("auto", "gls+", "greedy")
 METHODS = (*OURS, "toulbar2", "toulbar2 vns", "daoopt")
-FIELDS = ("network", "query", "method", "limit", "mark", "score", "proof")
-SAMPLED = 20
+MARKS = (0.1, 1.0, 10.0)  # scores on the way
+KNOWN = tuple(f"at {mark:g}" for mark in MARKS)
+FIELDS = ("network", "query", "method", "limit", *KNOWN, "score", "seconds", "proof")
+TWINS = ("rus_50_100_6_1", "rus_100_200_3_3")  # the bytes of other networks
+NETWORKS = tuple(name for name in ALL_MODELS if name not in TWINS)
 Row = dict[str, Any]
 
 
-def ask(method: str, model: beacon.GraphicalModel, evidence: Mapping[int, int], args: Any) -> Row:
-    """The score after the whole time, None without an assignment, and what proved it."""
-    if method == "daoopt":
-        return ask_daoopt(model, evidence, args)
+@dataclass(frozen=True)
+class Task:
+    """One search."""
+
+    network: str
+    query: int
+    method: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.network, str(self.query), self.method
+
+
+@cache
+def load(data: Path, run: Path, network: str) -> tuple[beacon.GraphicalModel, Sequence[dict[int, int]]]:
+    """A model and its test queries, kept by every worker."""
+    model = load_model(data, network)
+    queries = beacon.QuerySet.load(run / Job(network, "own", 0).name / "queries.parquet", model).split("test")
+    return model, [queries.evidence(k) for k in range(len(queries))]
+
+
+@cache
+def warm_up(method: str, data: Path, run: Path, network: str) -> None:
+    """Load what a worker loads once: facts about the model, and kernels, which count as processor time."""
     if method in OURS:
-        curve = follow_ours(model, evidence, method, args.seconds, float("inf"), args.seed)
-        return {"score": curve.points[-1][1], "proof": "beacon" if curve.proved else ""}
+        model, evidences = load(data, run, network)
+        beacon.solve(model, evidences[-1], strategy=method, stop=beacon.MaxRuntime(0.5))
+
+
+def ask(task: Task, args: argparse.Namespace, optimum: float) -> Row:
+    """One search, and its row."""
+    model, evidences = load(args.data, args.run, task.network)
+    warm_up(task.method, args.data, args.run, task.network)
+    curve, proof = follow(task.method, model, evidences[task.query], args, optimum)
+    best = curve.points[-1][1] if curve.points else -math.inf
+    when = next((seconds for seconds, score in curve.points if score >= best), math.nan)
+    known = ["" if score is None else f"{score:.10g}" for score in curve.at(MARKS)]
+    ends = (f"{best:.10g}", "" if math.isnan(when) else f"{when:.4g}", proof)
+    return dict(zip(FIELDS, (*task.key, args.seconds, *known, *ends), strict=True))
+
+
+def follow(
+    method: str,
+    model: beacon.GraphicalModel,
+    evidence: Mapping[int, int],
+    args: argparse.Namespace,
+    optimum: float,
+) -> tuple[Curve, str]:
+    """Best scores over time, and what proved the last of them."""
+    if method == "daoopt":
+        return follow_daoopt(model, evidence, args)
+    if method in OURS:
+        curve = follow_ours(model, evidence, method, args.seconds, optimum, args.seed)
+        return curve, "beacon" if curve.proved else ""
     found, proved = follow_toulbar2(model, evidence, args.seconds, vns=method == "toulbar2 vns")
-    return {"score": found[-1][1] if found else None, "proof": "toulbar2" if proved else ""}
+    return Curve(found, args.seconds, proved=proved), "toulbar2" if proved else ""
 
 
-def ask_daoopt(model: beacon.GraphicalModel, evidence: Mapping[int, int], args: Any) -> Row:
-    """daoopt knows no limit, so a script limits its processor time."""
+def follow_daoopt(
+    model: beacon.GraphicalModel, evidence: Mapping[int, int], args: argparse.Namespace
+) -> tuple[Curve, str]:
+    """daoopt knows no limit, so a script limits its processor time; when it found its answer is not known."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "daoopt"
         program = args.daoopt.resolve()
@@ -52,39 +112,66 @@ def ask_daoopt(model: beacon.GraphicalModel, evidence: Mapping[int, int], args: 
         script.chmod(0o755)
         answer = Daoopt(str(script)).solve(model, evidence, 20.0 * args.seconds)
     if answer.assignment is None:
-        return {"score": None, "proof": ""}
+        return Curve([], args.seconds), ""
     score = model.floored_log_score(answer.assignment, DEFAULT_LOG_ZERO)
-    return {"score": score, "proof": "daoopt" if answer.proved_optimal else ""}
+    return Curve([(math.nan, score)], args.seconds), "daoopt" if answer.proved_optimal else ""
 
 
-def rows_left(args: argparse.Namespace, done: set[tuple[str, str, str]]) -> Iterator[Row]:
-    """A row for each search that has not been made, a query on each network in turn."""
-    models = {network: load_model(args.data, network) for network in args.models}
-    sampled = {network: beacon.sample_queries(model, SAMPLED, 0) for network, model in models.items()}
-    for k in range(args.queries):
-        for network, model in models.items():
-            for method in args.methods:
-                if (network, str(k), method) not in done:
-                    times = {"limit": float(args.seconds), "mark": float(args.seconds)}
-                    answer = ask(method, model, sampled[network].evidence(k), args)
-                    yield {"network": network, "query": k, "method": method, **times, **answer}
+def tasks_left(args: argparse.Namespace, done: set[tuple[str, str, str]]) -> Iterator[Task]:
+    """What is to be done, query by query; the mix comes first, since its proofs spare the others time."""
+    for query in range(args.queries):
+        for method in args.methods:
+            for network in args.models:
+                task = Task(network, query, method)
+                if task.key not in done:
+                    yield task
+
+
+def optimum_of(task: Task, rows: Sequence[Mapping[str, Any]]) -> float:
+    """The score that a row has proved optimal, less what rounding took from it, else infinity."""
+    own = (row for row in rows if (row["network"], str(row["query"])) == task.key[:2])
+    score = next((float(row["score"]) for row in own if row["proof"]), math.inf)
+    return score - 1e-9 * abs(score) if math.isfinite(score) else score
+
+
+def work(args: argparse.Namespace, rows: list[Row]) -> Iterator[Row]:
+    """The rows of all tasks as they come; no search begins that could not end in time."""
+    end = monotonic() + 60 * args.minutes
+    left = tasks_left(args, {(row["network"], row["query"], row["method"]) for row in rows})
+    running: set[Future[Row]] = set()
+    with ProcessPoolExecutor(args.workers) as pool:
+        while True:
+            while len(running) < args.workers and monotonic() < end - 1.1 * args.seconds:
+                task = next(left, None)
+                if task is None:
+                    break
+                running.add(pool.submit(ask, task, args, optimum_of(task, rows)))
+            if not running:
+                return
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                rows.append(future.result())
+                yield rows[-1]
 
 
 def main() -> None:
-    parser = options(__doc__, SEARCHED)
-    parser.set_defaults(queries=5, seed=1)
+    parser = options(__doc__, NETWORKS)
+    parser.set_defaults(queries=20, seed=0)
+    parser.add_argument("--run", type=Path, required=True, help="folder of reproduce.py, with the queries")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--seconds", type=int, default=10, help="of processor time, for each search")
+    parser.add_argument("--seconds", type=int, default=60, help="of processor time, for each search")
     parser.add_argument("--daoopt", type=Path, help="the program; without it daoopt is left out")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--out", type=Path, required=True, help="CSV, appended to")
     args = parser.parse_args()
     args.methods = [name for name in args.methods if name != "daoopt" or args.daoopt]
-    rows = read_rows(args.out)
+    rows: list[Row] = list(rows_of(args.out)) if args.out.exists() else []
     with args.out.open("a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         if not rows:
             writer.writeheader()
-        for row in rows_left(args, {(row["network"], row["query"], row["method"]) for row in rows}):
+        for row in work(args, rows):
             writer.writerow(row)
             file.flush()
 

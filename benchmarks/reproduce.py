@@ -26,11 +26,12 @@ from time import monotonic, perf_counter, sleep
 from typing import Any
 
 import numpy as np
-from reproduce_clock import race, time_single
+from reproduce_clock import race, race_file, time_single
 from reproduce_stages import BUDGETS, KINDS, STRATEGIES, Job, Shop, prepare, suite, test, train
 from reproduce_tune import tune
 
-STAGE_SECONDS = {"train": 200.0, "tune": 150.0, "test": 60.0}  # a stage begins only if there is so much time
+# A stage begins only if there is so much time.
+STAGE_SECONDS = {"train": 200.0, "tune": 150.0, "test": 60.0, "race": 130.0}
 
 
 def warm_up() -> None:
@@ -57,12 +58,12 @@ def drive(jobs: Sequence[Job], args: argparse.Namespace) -> None:
     helpers = [subprocess.Popen([*own, "--stage", stage], env=environment) for stage in ("warm", "prepare")]
     try:
         for job in jobs:
-            if not job.is_done(args.results) and not _work_on(job, args, deadline, helpers):
+            if not _is_finished(job, args) and not _work_on(job, args, deadline, helpers):
                 break
     finally:
         for helper in helpers:
             helper.terminate()
-    remaining = [job.name for job in jobs if not job.is_done(args.results)]
+    remaining = [job.name for job in jobs if not _is_finished(job, args)]
     print(f"{len(remaining)} of {len(jobs)} jobs remain: {', '.join(remaining) or 'none'}", flush=True)
 
 
@@ -74,11 +75,9 @@ def _work_on(job: Job, args: argparse.Namespace, deadline: float, helpers: Seque
             return False
         sleep(0.2)
     shop = Shop(job, args)
-    for stage in ("train", "tune", "test"):
-        if stage == "tune":
+    for stage in _stages_left(shop):
+        if stage != "train":
             helpers[0].wait()
-        if shop.file(f"{stage}.json").exists():
-            continue
         if deadline - monotonic() < STAGE_SECONDS[stage]:
             return False
         began = perf_counter()
@@ -87,9 +86,21 @@ def _work_on(job: Job, args: argparse.Namespace, deadline: float, helpers: Seque
                 if not train(shop, deadline):
                     return False
         else:
-            {"tune": tune, "test": test}[stage](shop)
+            {"tune": tune, "test": test, "race": race}[stage](shop)
         print(f"{job.name}: {stage} took {perf_counter() - began:.1f} s", flush=True)
     return True
+
+
+def _stages_left(shop: Shop) -> list[str]:
+    """What is to be done; a finished job is trained again if only its race is missing."""
+    left = [stage for stage in ("train", "tune", "test") if not shop.file(f"{stage}.json").exists()]
+    if shop.job.is_done(shop.args.results):
+        left = [stage for stage in left if stage == "train"]
+    return [*left, *(["race"] if shop.args.race and not race_file(shop.job, shop.args).exists() else [])]
+
+
+def _is_finished(job: Job, args: argparse.Namespace) -> bool:
+    return job.is_done(args.results) and (not args.race or race_file(job, args).exists())
 
 
 @contextmanager
@@ -132,8 +143,8 @@ def main() -> None:
     parser.add_argument("--commit", help="what made the results")
     parser.add_argument("--stage", choices=["warm", "prepare"], help=argparse.SUPPRESS)
     parser.add_argument("--single", action="store_true", help="time the steps of one query alone")
-    parser.add_argument("--race", type=Path, help="queries of arms_table.py, to be searched by the clock")
-    parser.add_argument("--race-queries", type=int, default=5, help="of each network")
+    parser.add_argument("--race", type=Path, help="folder for guided searches by the clock, 60 s each")
+    parser.add_argument("--race-queries", type=int, default=20, help="test queries of each network")
     args = parser.parse_args()
     jobs = args.jobs or [Job(n, k, seed) for k in args.kinds for seed in args.seeds for n in args.networks]
     if args.list:
@@ -145,13 +156,11 @@ def main() -> None:
     if args.stage == "prepare":
         os.nice(10)  # the searches beside it are waited for
         for job in jobs:
-            if not job.is_done(args.results) and not (args.run / job.name / "prepare.json").exists():
+            if not _is_finished(job, args) and not (args.run / job.name / "prepare.json").exists():
                 prepare(Shop(job, args))
         return None
     if args.single:
         return time_single(jobs, args)
-    if args.race:
-        return race(jobs, args)
     return drive(jobs, args)
 
 

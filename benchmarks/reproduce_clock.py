@@ -6,9 +6,13 @@ import argparse
 import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
+import numpy as np
 from lockstep import Lockstep, Scorer, advance_all
+from numpy.typing import NDArray
 from reproduce_stages import Job, Shop, guided, without_planning
 
 from beacon.guided.guidance import GuideUse
@@ -16,9 +20,21 @@ from beacon.runner.stop import random_start
 from beacon.strategies.strategy import make_strategy
 
 NAMES = {"greedy": "BEACON-Greedy", "gls+": "BEACON-GLS+"}
-MARKS = (0.1, 1.0, 10.0)
+MARKS = (0.1, 1.0, 10.0, 60.0)
 ZERO = -100.0
-FIELDS = ("network", "query", "method", "limit", "mark", "score", "steps")
+KNOWN = tuple(f"at {mark:g}" for mark in MARKS[:-1])
+FIELDS = ("network", "query", "method", "limit", *KNOWN, "score", "seconds", "steps")
+
+
+class Raced(NamedTuple):
+    """What searches by the clock came to."""
+
+    scores: list[NDArray[np.float64]]
+    """[marks][queries] best scores."""
+    seconds: NDArray[np.float64]
+    """[queries] when the last of them was found."""
+    steps: int
+    """Steps that each search made."""
 
 
 def tuned_shops(jobs: Sequence[Job], args: argparse.Namespace) -> Iterator[tuple[Shop, str, GuideUse]]:
@@ -26,8 +42,15 @@ def tuned_shops(jobs: Sequence[Job], args: argparse.Namespace) -> Iterator[tuple
     for job in jobs:
         if (args.run / job.name / "tune.json").exists():
             shop = Shop(job, args)
-            for strategy, use in shop.facts("tune")["chosen"].items():
-                yield shop, strategy, GuideUse.from_dict(use)
+            yield from ((shop, strategy, use) for strategy, use in chosen_uses(shop).items())
+
+
+def chosen_uses(shop: Shop) -> dict[str, GuideUse]:
+    """What tuning chose for each strategy, here or in the results of an earlier run."""
+    results: Path = shop.args.results / f"{shop.job.name}.json"
+    here = shop.file("tune.json").exists()
+    tuned = shop.facts("tune") if here else json.loads(results.read_text(encoding="utf-8"))["tune"]
+    return {strategy: GuideUse.from_dict(use) for strategy, use in tuned["chosen"].items()}
 
 
 def time_single(jobs: Sequence[Job], args: argparse.Namespace) -> None:
@@ -40,37 +63,39 @@ def time_single(jobs: Sequence[Job], args: argparse.Namespace) -> None:
         (args.results / "single_steps.json").write_text(json.dumps(seconds, indent=1) + "\n")
 
 
-def race(jobs: Sequence[Job], args: argparse.Namespace) -> None:
-    """Scores of guided searches at times of the clock, for queries of ``arms_table.py``: RESULTS/race.csv.
+def race_file(job: Job, args: argparse.Namespace) -> Path:
+    """The rows of a job's guided searches by the clock."""
+    path: Path = args.race / f"{job.name}.csv"
+    return path
 
-    The queries of a network are searched together, every step of every search scored in one call, and each is
-    charged the whole time. Evidence is propagated, and building the searches counts.
+
+def race(shop: Shop) -> None:
+    """Guided searches of a job's first test queries, by the clock: RACE/JOB.csv.
+
+    The queries are searched together, every step of every search scored in one call, and each is charged the
+    whole time. Evidence is propagated, and building the searches counts.
     """
-    queries = json.loads(args.race.read_text(encoding="utf-8"))
-    args.results.mkdir(parents=True, exist_ok=True)
-    with (args.results / "race.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        for shop, strategy, use in tuned_shops(jobs, args):
-            names = list(queries.get(shop.job.network, {}))[: args.race_queries]
-            given = [queries[shop.job.network][name] for name in names]
-            evidences = [{int(variable): value for variable, value in query.items()} for query in given]
-            if not names:
-                continue
-            score_by_clock(shop, strategy, use, evidences, (0.5,))  # loads what is loaded once
-            found = score_by_clock(shop, strategy, use, evidences, MARKS)
-            for name, scores in zip(names, found[0], strict=True):
-                for mark, score, steps in zip(MARKS, scores, found[1], strict=True):
-                    row = (shop.job.network, name, NAMES[strategy], MARKS[-1], mark, score, steps)
-                    writer.writerow(dict(zip(FIELDS, row, strict=True)))
-            file.flush()
-            print(f"{shop.job.name} {strategy}: {found[1][-1]} steps", flush=True)
+    evidences = shop.split("test")[0][: shop.args.race_queries]
+    rows = []
+    for strategy, use in chosen_uses(shop).items():
+        race_by_clock(shop, strategy, use, evidences, (0.5,))  # loads what is loaded once
+        raced = race_by_clock(shop, strategy, use, evidences, MARKS)
+        for query in range(len(evidences)):
+            scores = [f"{own[query]:.10g}" for own in raced.scores]
+            ends = (f"{raced.seconds[query]:.4g}", raced.steps)
+            rows.append([shop.job.network, query, NAMES[strategy], MARKS[-1], *scores, *ends])
+        print(f"{shop.job.name} {strategy}: {raced.steps} steps", flush=True)
+    path = race_file(shop.job, shop.args)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".tmp").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([FIELDS, *rows])
+    path.with_suffix(".tmp").rename(path)
 
 
-def score_by_clock(
+def race_by_clock(
     shop: Shop, strategy: str, use: GuideUse, evidences: list[dict[int, int]], marks: Sequence[float]
-) -> tuple[list[list[float]], list[int]]:
-    """[queries][marks] best scores by the clock, and the steps that each search had made."""
+) -> Raced:
+    """Search some queries together up to the last of the marks."""
     from beacon.guide.device import autocast  # noqa: PLC0415
 
     shop.guide, shop.flat  # noqa: B018 - loaded before the clock starts, as models are for all methods
@@ -82,19 +107,22 @@ def score_by_clock(
         return follow(group, shop.guide.score_moves, marks, lambda: perf_counter() - began)
 
 
-def follow(
-    group: Lockstep, score: Scorer, marks: Sequence[float], clock: Callable[[], float]
-) -> tuple[list[list[float]], list[int]]:
+def follow(group: Lockstep, score: Scorer, marks: Sequence[float], clock: Callable[[], float]) -> Raced:
     """Steps until the clock is at the last mark; what was best when a mark had come counts for it."""
-    found: list[list[float]] = [[] for _ in group.assignments]
-    step, steps = 0, []
+    scores: list[NDArray[np.float64]] = []
+    best = _best_of(group)
+    seconds, steps = np.zeros(len(best)), 0
     for mark in marks:
-        best, zeros = group.best
-        while clock() < mark:
-            best, zeros = group.best
-            step += 1
-            advance_all([group], score, step)
-        for own, value, zero in zip(found, best, zeros, strict=True):
-            own.append(float(value + zero * (ZERO - group.flat.log_zero)))
-        steps.append(step)
-    return found, steps
+        while (now := clock()) < mark:
+            known = _best_of(group)
+            seconds[known > best] = now
+            best, steps = known, steps + 1
+            advance_all([group], score, steps)
+        scores.append(best)
+    return Raced(scores, seconds, steps)
+
+
+def _best_of(group: Lockstep) -> NDArray[np.float64]:
+    best, zeros = group.best
+    floored: NDArray[np.float64] = best + zeros * (ZERO - group.flat.log_zero)
+    return floored
