@@ -1,27 +1,24 @@
-"""The paper's methods, the mix and other solvers after ten seconds of the clock: results/clock.csv.
+"""The paper's methods, the mix and other solvers after sixty seconds of the clock: results/clock.csv.
 
-    python benchmarks/clock_tables.py ROWS.csv RACE.csv
+    python benchmarks/clock_tables.py ROWS.csv RACE
 
-ROWS.csv was written by ``clock.py``, RACE.csv by ``reproduce.py --race``. The table is
-one of those of ``reproduce_tables.py``.
+ROWS.csv was written by ``clock.py``, the folder RACE by ``reproduce.py --race``. ``reproduce_tables.py`` puts
+the tables onto their page: means over the queries that all methods without a guide were asked.
 """
 
 from __future__ import annotations
 
 import csv
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from arms_table import SEARCHED
 from pages import ROOT, markdown, rows_of
 
 RESULTS = ROOT / "results" / "clock.csv"
-FIELDS = ("network", "query", "method", "score", "proof")
-MARK = "10.0"
+FIELDS = ("network", "query", "method", "at 0.1", "at 1", "at 10", "score", "seconds", "steps", "proof")
 NAMES = {
     "greedy": "Greedy",
     "BEACON-Greedy": "BEACON-Greedy",
@@ -32,56 +29,110 @@ NAMES = {
     "toulbar2 vns": "its VNS",
     "daoopt": "daoopt",
 }
+GUIDED = tuple(name for name in NAMES if name.startswith("BEACON"))
 PUBLISHED = {name: name.lower() for name in NAMES if name not in {"greedy", "auto", "toulbar2 vns"}}
+CLOSE = 1e-6  # of a score: as good as the best
+Row = Mapping[str, str]
 
 
-def keep(rows_file: Path, race_file: Path) -> None:
-    """Write the last score of every method on the queries that all but the guided ones were asked."""
-    found: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
-    for row in (*rows_of(rows_file), *rows_of(race_file)):
-        if row["mark"] == row["limit"] == MARK and row["method"] in NAMES and row["network"] in SEARCHED:
-            found.setdefault((row["network"], row["query"]), {})[row["method"]] = row
-    needed = [name for name in NAMES if not name.startswith("BEACON")]
+def keep(rows_file: Path, race: Path) -> None:
+    """Write what all methods came to on every query."""
+    rows = [row for path in (rows_file, *sorted(race.glob("*.csv"))) for row in rows_of(path)]
+    order = list(NAMES)
+    rows.sort(key=lambda row: (row["network"], int(row["query"]), order.index(row["method"])))
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(FIELDS)
-        for (network, query), of_method in found.items():
-            if all(name in of_method for name in needed):
-                for name in (name for name in NAMES if name in of_method):
-                    row = of_method[name]
-                    score = f"{float(row['score'] or -math.inf):.10g}"
-                    writer.writerow([network, query, name, score, row.get("proof", "")])
+        writer = csv.DictWriter(file, FIELDS, restval="", extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
-def clock_table(rows: Sequence[Mapping[str, str]], suite: Mapping[str, Any]) -> str:
-    """Mean gap to Greedy in percent, in brackets the proofs, after the slash the paper's after 60 s."""
+class Clocked:
+    """The rows of one network on the queries that all methods without a guide were asked."""
+
+    def __init__(self, rows: Sequence[Row], network: str) -> None:
+        found: dict[str, dict[str, Row]] = {}
+        for row in rows:
+            if row["network"] == network:
+                found.setdefault(row["query"], {})[row["method"]] = row
+        needed = set(NAMES) - set(GUIDED)
+        self.queries = [of_method for of_method in found.values() if needed <= of_method.keys()]
+
+    def rows(self, method: str) -> list[Row]:
+        """A method's rows, none where it was not asked all queries."""
+        rows = [of_method[method] for of_method in self.queries if method in of_method]
+        return rows if len(rows) == len(self.queries) else []
+
+    @property
+    def best(self) -> list[float]:
+        """The best score of each query."""
+        return [max(float(row["score"]) for row in of_method.values()) for of_method in self.queries]
+
+    def gap(self, method: str, published: Sequence[float] | str | None) -> str:
+        """The mean gap to Greedy in percent, in brackets the proofs, after the slash the paper's."""
+        rows = self.rows(method)
+        if not rows:
+            return "–"
+        scores = np.array([float(row["score"]) for row in rows])
+        base = np.array([float(row["score"]) for row in self.rows("greedy")])
+        none = int(np.isinf(scores).sum())
+        said = f"none on {none}" if none else f"{np.mean(100 * (scores - base) / np.abs(base)):+.2f}"
+        proofs = sum(bool(row["proof"]) for row in rows)
+        said += f" ({proofs})" if proofs else ""
+        if published is None:
+            return said
+        return f"{said} / {'none' if isinstance(published, str) else f'{published[0]:+.2f}'}"
+
+    def reached(self, method: str) -> str:
+        """On how many queries the best score was found, and the median time of those."""
+        pairs = zip(self.rows(method), self.best, strict=False)
+        hits = [row for row, best in pairs if float(row["score"]) >= best - CLOSE * abs(best)]
+        if not self.rows(method):
+            return "–"
+        times = [float(row["seconds"]) for row in hits if row["seconds"]]
+        return f"{len(hits)}, {np.median(times):.2g} s" if times else str(len(hits))
+
+
+def networks_of(rows: Sequence[Row], suite: Mapping[str, Any]) -> list[str]:
+    """The networks with rows, in the paper's order."""
+    return sorted({row["network"] for row in rows}, key=list(suite).index)
+
+
+def clock_table(rows: Sequence[Row], suite: Mapping[str, Any]) -> str:
+    """Mean gaps to Greedy after all the time."""
+    methods = [name for name in NAMES if name != "greedy"]
     lines = []
-    for network in sorted({row["network"] for row in rows}, key=list(suite).index):
-        own = [row for row in rows if row["network"] == network]
-        greedy = {row["query"]: float(row["score"]) for row in own if row["method"] == "greedy"}
-        published = suite[network].published["gap_to_greedy_60s"]
-        cells = []
-        for method in (name for name in NAMES if name != "greedy"):
-            asked = [row for row in own if row["method"] == method]
-            cells.append(_cell(asked, greedy, published.get(PUBLISHED.get(method, ""))))
-        lines.append([suite[network].short_name or network, str(len(greedy)), *cells])
-    return markdown(["network", "queries", *list(NAMES.values())[1:]], lines)
+    for network in networks_of(rows, suite):
+        own, published = Clocked(rows, network), suite[network].published["gap_to_greedy_60s"]
+        cells = [own.gap(name, published.get(PUBLISHED.get(name, ""))) for name in methods]
+        lines.append([suite[network].short_name or network, str(len(own.queries)), *cells])
+    return markdown(["network", "queries", *(NAMES[name] for name in methods)], lines)
 
 
-def _cell(
-    asked: Sequence[Mapping[str, str]], greedy: Mapping[str, float], published: Sequence[float] | str | None
-) -> str:
-    if not asked:
-        return "–"
-    scores = np.array([float(row["score"]) for row in asked])
-    base = np.array([greedy[row["query"]] for row in asked])
-    none = int(np.isinf(scores).sum())
-    said = f"none on {none}" if none else f"{np.mean(100 * (scores - base) / np.abs(base)):+.2f}"
-    proofs = sum(bool(row["proof"]) for row in asked)
-    said += f" ({proofs})" if proofs else ""
-    if published is None:
-        return said
-    return f"{said} / none" if isinstance(published, str) else f"{said} / {published[0]:+.2f}"
+def reached_table(rows: Sequence[Row], suite: Mapping[str, Any]) -> str:
+    """Who found the best score, and when."""
+    lines = []
+    for network in networks_of(rows, suite):
+        own = Clocked(rows, network)
+        cells = [own.reached(name) for name in NAMES]
+        lines.append([suite[network].short_name or network, str(len(own.queries)), *cells])
+    return markdown(["network", "queries", *NAMES.values()], lines)
+
+
+def guided_table(rows: Sequence[Row], suite: Mapping[str, Any]) -> str:
+    """The guided searches on all their queries: steps, and mean scores on the way."""
+    lines = []
+    for network in networks_of(rows, suite):
+        for method in GUIDED:
+            own = [row for row in rows if (row["network"], row["method"]) == (network, method)]
+            if own:
+                means = [_mean(own, mark) for mark in ("at 0.1", "at 1", "at 10", "score")]
+                name = suite[network].short_name or network
+                lines.append([name, method, str(len(own)), f"{int(own[0]['steps']):,}", *means])
+    return markdown(["network", "method", "queries", "steps", "0.1 s", "1 s", "10 s", "60 s"], lines)
+
+
+def _mean(rows: Sequence[Row], column: str) -> str:
+    return f"{np.mean([float(row[column]) for row in rows]):,.2f}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Gaps to Greedy by the clock are the paper's formula."""
+"""Gaps to Greedy by the clock are the paper's formula, on queries that all methods were asked."""
 
 from __future__ import annotations
 
@@ -7,44 +7,60 @@ from types import SimpleNamespace
 
 import clock_tables
 import pytest
-from clock_tables import FIELDS, clock_table, keep
+from clock_tables import FIELDS, clock_table, guided_table, keep, reached_table
 from pages import rows_of
 
-ROWS = """network,query,method,limit,mark,score,bound,proof,steps,seconds
-wcsp_14,0,greedy,10.0,10.0,-20,,,,
-wcsp_14,0,gls+,10.0,1.0,-19,,,,
-wcsp_14,0,gls+,10.0,10.0,-10,,,,
-wcsp_14,0,auto,10.0,10.0,-5,,bound,,
-wcsp_14,0,toulbar2,10.0,10.0,,,,,
-wcsp_14,0,toulbar2 vns,10.0,10.0,-30,,,,
-wcsp_14,0,daoopt,10.0,10.0,-5,,daoopt,,
-wcsp_14,1,greedy,10.0,10.0,-7,,,,
+NOT_ASKED = "\N{EN DASH}"
+ROWS = """network,query,method,limit,at 0.1,at 1,at 10,score,seconds,proof
+wcsp_14,0,greedy,60,-30,-25,-20,-20,7,
+wcsp_14,0,gls+,60,-30,-25,-20,-10,20,
+wcsp_14,0,auto,60,-5,-5,-5,-5,0.02,beacon
+wcsp_14,0,toulbar2,60,,,,-inf,,
+wcsp_14,0,toulbar2 vns,60,,,-40,-30,12,
+wcsp_14,0,daoopt,60,,,,-5,,daoopt
+wcsp_14,1,greedy,60,-7,-7,-7,-7,0.1,
 """
-RACE = """network,query,method,limit,mark,score,steps
-wcsp_14,0,BEACON-GLS+,10.0,10.0,-15,4000
+RACE = """network,query,method,limit,at 0.1,at 1,at 10,score,seconds,steps
+wcsp_14,0,BEACON-GLS+,60.0,-90,-80,-70,-15,50,4000
+wcsp_14,1,BEACON-GLS+,60.0,-90,-80,-70,-25,50,4000
 """
+GAPS = {"gls+": [3.0, 1.0], "beacon-gls+": [4.0, 1.0], "daoopt": "no solution"}
+SUITE = {"wcsp_14": SimpleNamespace(short_name="DL-5", published={"gap_to_greedy_60s": GAPS})}
 
 
-def test_gaps_are_to_greedy_on_queries_that_all_were_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     monkeypatch.setattr(clock_tables, "RESULTS", tmp_path / "clock.csv")
     (tmp_path / "rows.csv").write_text(ROWS)
-    (tmp_path / "race.csv").write_text(RACE)
-    keep(tmp_path / "rows.csv", tmp_path / "race.csv")
-    rows = rows_of(tmp_path / "clock.csv")
+    (tmp_path / "race").mkdir()
+    (tmp_path / "race" / "wcsp_14.own.0.csv").write_text(RACE)
+    keep(tmp_path / "rows.csv", tmp_path / "race")
+    return rows_of(tmp_path / "clock.csv")
+
+
+def _cells(table: str) -> list[str]:
+    return table.splitlines()[-1].strip("| ").split(" | ")
+
+
+def test_every_row_is_kept_query_by_query(rows: list[dict[str, str]]) -> None:
     assert tuple(rows[0]) == FIELDS
-    assert {row["query"] for row in rows} == {"0"}
-    gaps = {"gls+": [3.0, 1.0], "beacon-gls+": [4.0, 1.0], "daoopt": "no solution"}
-    published = {"gap_to_greedy_60s": gaps}
-    suite = {"wcsp_14": SimpleNamespace(short_name="DL-5", published=published)}
-    cells = clock_table(rows, suite).splitlines()[-1].strip("| ").split(" | ")
-    assert cells[:2] == ["DL-5", "1"]
-    assert cells[3:] == [
-        "+50.00 / +3.00",
-        "+25.00 / +4.00",
-        "+75.00 (1)",
-        "none on 1",
-        "-50.00",
-        "+75.00 (1) / none",
+    assert [row["query"] for row in rows] == ["0"] * 7 + ["1"] * 2
+    assert [row["steps"] for row in rows if row["method"] == "BEACON-GLS+"] == ["4000", "4000"]
+
+
+def test_gaps_are_to_greedy_on_queries_that_all_were_asked(rows: list[dict[str, str]]) -> None:
+    cells = _cells(clock_table(rows, SUITE))
+    assert cells == [
+        *("DL-5", "1", NOT_ASKED, "+50.00 / +3.00", "+25.00 / +4.00"),
+        *("+75.00 (1)", "none on 1", "-50.00", "+75.00 (1) / none"),
     ]
+
+
+def test_who_found_the_best_score_and_when(rows: list[dict[str, str]]) -> None:
+    cells = _cells(reached_table(rows, SUITE))
+    assert cells == ["DL-5", "1", "0", NOT_ASKED, "0", "0", "1, 0.02 s", "0", "0", "1"]
+
+
+def test_guided_searches_are_shown_on_all_their_queries(rows: list[dict[str, str]]) -> None:
+    cells = _cells(guided_table(rows, SUITE))
+    assert cells == ["DL-5", "BEACON-GLS+", "2", "4,000", "-90.00", "-80.00", "-70.00", "-20.00"]
