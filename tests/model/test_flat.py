@@ -63,7 +63,7 @@ def test_the_floor_is_as_low_where_a_constant_is_added_to_a_table() -> None:
 
 
 def test_a_search_is_not_drawn_into_zeros_by_high_entries() -> None:
-    """Bids that pay far more than 100 nats each, no two neighbours of a ring may win: every other one does."""
+    """Bids that pay far more than 100 nats each, no two neighbours of a ring may win."""
     conflicts = [((i, (i + 1) % 40), [0.0, 0.0, 0.0, -np.inf]) for i in range(40)]
     bids = [((i,), [0.0, 600.0]) for i in range(40)]
     model = GraphicalModel.from_tables([2] * 40, [*conflicts, *bids])

@@ -7,8 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from beacon.model.families import ising_grid
+from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.pool import Cancelled, Pool
-from beacon.runner.stop import perf_counter, processor_time
+from beacon.runner.stop import MaxRuntime, perf_counter, processor_time
+from beacon.solver import solve_many
 
 
 def test_processor_time_does_not_count_what_others_do() -> None:
@@ -38,3 +41,21 @@ def test_other_threads_keep_their_clock_and_the_pool_takes_that_of_who_asks() ->
         assert Pool(1).each(is_of_the_wall, 2, Cancelled()) == [False, False]
         assert [is_wall for _, is_wall in Pool(1).as_done(is_of_the_wall, 2, Cancelled())] == [False, False]
     assert is_of_the_wall()
+
+
+def test_what_a_call_waits_for_before_its_search_is_not_charged() -> None:
+    class Slow:
+        """Queries that are long in coming."""
+
+        def check_model(self, model: GraphicalModel) -> None:
+            time.sleep(0.3)
+
+        def evidence(self, query: int) -> dict[int, int]:
+            return {0: query}
+
+        def __len__(self) -> int:
+            return 1
+
+    with processor_time():
+        (result,) = solve_many(ising_grid(3, 3), Slow(), stop=MaxRuntime(5.0))  # type: ignore[arg-type]
+    assert result.seconds < 0.2
