@@ -188,7 +188,7 @@ def _widest_range(factors: Factors) -> float:
 
 
 def finite_ranges(
-    log_table: NDArray[np.float64], bases: NDArray[np.int32], log_zero: float
+    log_table: NDArray[np.float64], bases: NDArray[np.integer], log_zero: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """[factors] the lowest and the highest entry of each table, zeros apart; 0 and 0 if there is no other."""
     tops, lows = of_tables(np.maximum, log_table, bases), of_tables(np.minimum, log_table, bases)
