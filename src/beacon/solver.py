@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from beacon.errors import UsageError, check_seed
@@ -19,7 +18,15 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.pool import Cancelled, has_workers
 from beacon.runner.result import Outcome, Result, ResultList, checked_result
 from beacon.runner.runner import Listener, Query, Runner
-from beacon.runner.stop import DEFAULT_STOP, Start, Stop, first_assignments, kind_of, stop_or_default
+from beacon.runner.stop import (
+    DEFAULT_STOP,
+    Start,
+    Stop,
+    first_assignments,
+    kind_of,
+    perf_counter,
+    stop_or_default,
+)
 from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:

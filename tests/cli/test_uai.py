@@ -169,7 +169,7 @@ def test_kernels_are_loaded_before_the_time_that_is_left_is_counted(
     sprinkler: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[str] = []
-    names = ("warm_up_exact", "warm_up_long_way", "warm_up_search")
+    names = ("warm_up_joining", "warm_up_exact", "warm_up_long_way", "warm_up_search")
     for name in names:
         monkeypatch.setattr(f"beacon.cli.competition.{name}", lambda *_, name=name: heard.append(name))
 

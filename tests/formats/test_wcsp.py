@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beacon.errors import FormatError, ModelError, UsageError
-from beacon.formats import tokens, uai, wcsp
+from beacon.formats import read_model, tokens, uai, wcsp
 from beacon.io.files import read_text
 from beacon.model.graphical_model import GraphicalModel
 from tests.small_strategies import damaged, read_or_one_line, same_factors, small_models
@@ -207,3 +207,16 @@ def test_published_problems_agree_with_the_uai_files_made_from_them(
         cost = -costs.floored_log_score(assignment, log_zero=-forbidden)
         expected = -4 * np.log(10) * cost / forbidden
         assert potentials.log_score(assignment) == pytest.approx(expected, rel=1e-6)
+
+
+def test_many_tuples_take_less_memory_than_words_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"{a} {b} {a + b + 100_000}" for a in range(300) for b in range(300)]
+    path, num_tokens = tmp_path / "p.wcsp", 3 * len(lines)
+    path.write_text("\n".join(["p 2 300 1 1000000", "300 300", f"2 0 1 0 {len(lines)}", *lines]))
+    monkeypatch.setenv("BEACON_MEMORY", str(60 * num_tokens / 2**30))
+    tracemalloc.start()
+    model = read_model(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert model.log_score([299, 299]) == -100_598
+    assert peak < 60 * num_tokens

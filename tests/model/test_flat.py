@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import beacon
 from beacon.errors import ModelError
 from beacon.model import families
 from beacon.model.flat import FlatModel, compile_model, once_per_model
@@ -50,6 +51,26 @@ def test_the_arrays_are_frozen() -> None:
 def test_the_floor_is_minus_100_or_twice_the_lowest_entry() -> None:
     assert compile_model(GraphicalModel.from_tables([2], [((0,), [0.0, -50.0])])).log_zero == -100
     assert compile_model(GraphicalModel.from_tables([2], [((0,), [0.0, -80.0])])).log_zero == -160
+
+
+def test_the_floor_is_as_low_where_a_constant_is_added_to_a_table() -> None:
+    hard = ((0, 1), [0.0, 0.0, 0.0, -np.inf])
+    floors = [
+        compile_model(GraphicalModel.from_tables([2, 2], [hard, ((0,), [top - 80.0, top])])).log_zero
+        for top in (0.0, 40.0, 80.0, 500.0)
+    ]
+    assert floors == [-160.0] * 4
+
+
+def test_a_search_is_not_drawn_into_zeros_by_high_entries() -> None:
+    """Bids that pay far more than 100 nats each, no two neighbours of a ring may win."""
+    conflicts = [((i, (i + 1) % 40), [0.0, 0.0, 0.0, -np.inf]) for i in range(40)]
+    bids = [((i,), [0.0, 600.0]) for i in range(40)]
+    model = GraphicalModel.from_tables([2] * 40, [*conflicts, *bids])
+    for strategy in ("gls+", beacon.Auto(exact=False)):
+        result = beacon.solve(model, strategy=strategy, stop=beacon.MaxSteps(2000))
+        assert result.zero_factors == 0
+        assert result.log_score >= 19 * 600.0
 
 
 def test_one_zero_more_outweighs_everything_else() -> None:

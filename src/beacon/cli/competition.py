@@ -25,7 +25,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.result import Result
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime
-from beacon.runner.warm_up import warm_up_exact, warm_up_long_way, warm_up_search
+from beacon.runner.warm_up import warm_up_exact, warm_up_joining, warm_up_long_way, warm_up_search
 from beacon.solver import solve
 from beacon.strategies.strategy import make_strategy
 
@@ -78,7 +78,8 @@ def _searched(
 ) -> Result:
     strategy = make_strategy("auto")
     with timed_out_at(deadline), stopped_by_signals():
-        warm_up_exact()  # a solve leaves out of its time what it has to load: here every moment counts
+        warm_up_joining()  # a solve leaves out of its time what it has to load: here every moment counts
+        warm_up_exact()
         warm_up_long_way()
         warm_up_search(strategy, compile_model(model))
     stop = MaxRuntime(deadline.seconds_left)

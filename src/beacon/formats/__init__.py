@@ -64,7 +64,7 @@ class _Format(NamedTuple):
 _FORMATS = (
     _Format(".uai", r"(?i:MARKOV|BAYES)\s", "uai", {}, in_parts=True),
     _Format(".lg", None, "uai", {"logs": True}, in_parts=True),
-    _Format(".wcsp", r"\S+(?:[ \t]+\d+){4}[ \t]*\n", "wcsp", {}),
+    _Format(".wcsp", r"\S+(?:[ \t]+\d+){4}[ \t]*\n", "wcsp", {}, in_parts=True),
     _Format(".cfn", r"\{", "cfn", {}),
     _Format(".bif", r"(?:network|variable|probability)\b", "bif", {}),
     _Format(".xmlbif", r"<", "xmlbif", {}),

@@ -48,12 +48,13 @@ class Tokens:
     name a line, the file is read again.
     """
 
-    def __init__(self, source: str | TextFile, path: str) -> None:
+    def __init__(self, source: str | TextFile, path: str, number_bytes: int = NUMBER_BYTES) -> None:
+        """``number_bytes`` is what a token of a file takes that is read part by part."""
         self.path = path
         self.position = 0  # index of the next token
         self.num_parts = 0  # looked at so far
         self._source: TextFile | TextParts = TextParts(source) if isinstance(source, str) else source
-        self._word_bytes = WORD_BYTES if isinstance(source, str) else NUMBER_BYTES
+        self._word_bytes = WORD_BYTES if isinstance(source, str) else number_bytes
         self.budget = ModelBudget(len(source) if isinstance(source, str) else 0)
         self._unread = iter(self._source)
         self._parts: deque[Words] = deque()  # looked at, and not read to their end

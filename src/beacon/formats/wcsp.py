@@ -19,15 +19,17 @@ from beacon.formats.tokens import (
     problem_with_scope,
     shortened,
 )
+from beacon.io.files import TextFile
 from beacon.model.factors import Factor
 from beacon.model.graphical_model import GraphicalModel
 
 _MAX_PRECISION = 15
+_TOKEN_BYTES = 48  # of a number in a tuple: read part by part, collected, and copies that are checked
 
 
-def read(text: str, path: str) -> GraphicalModel:
+def read(source: str | TextFile, path: str) -> GraphicalModel:
     """Read a problem with cost tables; functions given by a keyword (global constraints) are refused."""
-    return _Reader(Tokens(text, path)).read()
+    return _Reader(Tokens(source, path, _TOKEN_BYTES)).read()
 
 
 def write(model: GraphicalModel, precision: int = 6) -> str:

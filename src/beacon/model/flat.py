@@ -99,7 +99,11 @@ _COMPILED = weakref.WeakKeyDictionary()
 
 
 def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatModel:
-    """Flatten a model, once; ``log_zero`` defaults to -100, or twice the lowest entry where that is lower."""
+    """Flatten a model, once.
+
+    ``log_zero`` defaults to -100, or twice the lowest entry, or minus twice the widest range of a table: a
+    zero is to cost more than any table has to offer, whatever is added to the table.
+    """
     if log_zero is not None:
         check_is_number("log_zero", log_zero)
     compiled = _COMPILED.setdefault(model, {})
@@ -137,7 +141,11 @@ def flatten(factors: Factors, log_zero: float | None, off_by: float = 0.0) -> Fl
             f"log-potentials beyond ±{MAX_LOG_POTENTIAL:g} cannot be searched; found {largest:g}: "
             "scale the model (beacon convert --scale)"
         )
-    floor = float(min(DEFAULT_LOG_ZERO, 2 * lowest)) if log_zero is None else _checked_floor(log_zero, lowest)
+    if log_zero is not None:
+        floor = _checked_floor(log_zero, lowest)
+    else:  # the range of a table without positive entries is no wider than its lowest entry is low
+        widest = _widest_range(factors) if has_zeros and highest > 0 else 0.0
+        floor = float(min(DEFAULT_LOG_ZERO, 2 * lowest, -2 * widest))
     # A view of the model's own array where it has no zeros; each flat model has a view of its own.
     log_table = np.where(is_finite, log_table, floor) if has_zeros else log_table.view()
     arities = factors.arities
@@ -173,8 +181,14 @@ def _hard_zero(log_table: NDArray[np.float64], bases: NDArray[np.int32], log_zer
     return float(np.minimum(lows, 0.0).sum() - np.maximum(tops, 0.0).sum() - 1)
 
 
+def _widest_range(factors: Factors) -> float:
+    """The largest difference between two entries of one table, zeros apart."""
+    lows, tops = finite_ranges(factors.log_table, factors.bases, -np.inf)
+    return float((tops - lows).max(initial=0.0))
+
+
 def finite_ranges(
-    log_table: NDArray[np.float64], bases: NDArray[np.int32], log_zero: float
+    log_table: NDArray[np.float64], bases: NDArray[np.integer], log_zero: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """[factors] the lowest and the highest entry of each table, zeros apart; 0 and 0 if there is no other."""
     tops, lows = of_tables(np.maximum, log_table, bases), of_tables(np.minimum, log_table, bases)

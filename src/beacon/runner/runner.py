@@ -23,6 +23,7 @@ from beacon.runner.warm_up import (
     warm_up_crossing,
     warm_up_exact,
     warm_up_guided,
+    warm_up_joining,
     warm_up_long_way,
     warm_up_scoring,
     warm_up_search,
@@ -104,9 +105,13 @@ class Runner:
         is_asked = guide is not None and use is not None and use.asks_guide
         self.guide: Guide | None = guide if is_asked else None
         self.use: GuideUse | None = use if is_asked else None
+        began = perf_counter()
+        chosen = make_strategy(strategy)
+        if chosen.joins:
+            warm_up_joining()
+        loading_seconds = perf_counter() - began
         self.flat = compile_model(model, log_zero) if flat is None else flat
         warn_of_lost_digits(self.flat)
-        chosen = make_strategy(strategy)
         self.searched = _joined(self.flat) if chosen.joins else self.flat
         """What is searched; ``flat`` has the factors that scores are made of."""
         self.strategy = chosen.fitted(self.searched)
@@ -131,8 +136,8 @@ class Runner:
                 warm_up_crossing(self.searched)
             if self.use.guidance.is_heeded:
                 warm_up_guided(self.strategy.name, self.searched)
-        self.loading_seconds = perf_counter() - began
-        """What it took to load or compile kernels: no query is charged for it."""
+        self.loading_seconds = loading_seconds + perf_counter() - began
+        """What it took to load modules, and to load or compile kernels: no query is charged for it."""
 
     def run(
         self,

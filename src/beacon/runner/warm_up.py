@@ -86,6 +86,14 @@ def warm_up_start(begin: Begin, flat: FlatModel | None = None) -> None:
 
 
 @_once
+def warm_up_joining() -> None:
+    """The same for a model whose factors are to be joined: numpy loads parts of itself then."""
+    from beacon.model.join import join_factors  # noqa: PLC0415 - only the mix joins
+
+    join_factors(_small_model())
+
+
+@_once
 def warm_up_exact() -> None:
     """The same for queries that elimination answers at once."""
     _warm_up_rescoring()
@@ -111,6 +119,7 @@ def warm_up_long_way() -> None:
 def warm_up_bound() -> None:
     """The same for upper bounds and parts that are left open."""
     from beacon.exact.bound import Bound  # noqa: PLC0415
+    from beacon.runner import bounding  # noqa: F401, PLC0415
     from beacon.runner.known import Effort, know  # noqa: PLC0415
 
     solved = know(_knotted_model(), {}, Effort(seconds=0.0), 0)
