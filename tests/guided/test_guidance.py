@@ -310,6 +310,12 @@ def test_a_use_may_be_for_some_time_limits_only() -> None:
         GuideUse(least_seconds=0.1, most_seconds=0.01)
 
 
+@pytest.mark.parametrize("share", [-0.1, 1.5, math.nan])
+def test_a_share_for_later_crossings_is_a_share(share: float) -> None:
+    with pytest.raises(UsageError, match="later_share must"):
+        GuideUse(later_share=share)
+
+
 def test_starts_of_ones_own_leave_a_guide_nothing_to_say_about_moves() -> None:
     with pytest.raises(
         UsageError, match="a guide that is heeded starts 'random' or 'guide'; found 'messages'"
