@@ -280,7 +280,10 @@ def test_by_default_the_guide_chooses_the_start_and_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"start": "cold"}, "start must be 'random' or 'guide' or 'constructed' or 'messages'; found 'cold'"),
+        (
+            {"start": "cold"},
+            "start must be 'random' or 'guide' or 'constructed' or 'messages' or 'own'; found 'cold'",
+        ),
         ({"refresh": -1}, "refresh must be a whole number of at least 0; found -1"),
         ({"refresh": 0.5}, "refresh must be a whole number of at least 0; found 0.5"),
         ({"weight": 2}, "the weight of a guide must be a number from 0 to 1; found 2"),

@@ -72,6 +72,8 @@ class Trial:
             said.append(f"λ {use.weight:g}, {use.candidates} moves, scored {every}")
         if use.restart_from == "guide":
             said.append("guide's restarts")
+        if is_later and use.least_seconds == use.most_seconds:
+            return f"{self.strategy}, crossed later with limits beyond {use.most_seconds:.2g} s"
         if use.least_seconds > 0 or use.most_seconds < math.inf:
             said.append(f"with limits of {use.least_seconds:.2g} to {use.most_seconds:.2g} s")
             said += ["crossed later beyond"] if use.later_share > 0 else []
@@ -128,12 +130,17 @@ class TuneSettings:
             return [(MaxSteps(max(self.steps)), lambda trace: trace.best_at(self.steps))]
         return [(MaxRuntime(seconds), partial(_known_after, seconds)) for seconds in self.seconds]
 
+    @property
+    def reach(self) -> float:
+        """The longest time limit of which the comparison still speaks."""
+        return self.seconds[-1] * REACH
+
     def between(self, use: GuideUse, first: int, last: int) -> GuideUse:
         """The same use for time limits from one mark to another, and somewhat beyond.
 
         Between two marks it changes halfway; of limits far from all marks nothing is known.
         """
-        marks = (self.seconds[0] / REACH**2, *self.seconds, self.seconds[-1] * REACH**2)
+        marks = (self.seconds[0] / REACH**2, *self.seconds, self.reach * REACH)
         least, most = (math.sqrt(marks[k] * marks[k + 1]) for k in (first, last + 1))
         return replace(use, least_seconds=least, most_seconds=most)
 
@@ -234,7 +241,8 @@ def tune(
     left = list(trials or (profile_trials(model) if guide is None else candidate_trials(guide)))
     runner = _Trials(model, guide, tuple(left), settings, seed, propagate, threads)
     with runner.rounds() as scores_of:
-        return _best(left, evidences, scores_of, settings, on_round)
+        tuning = _best(left, evidences, scores_of, settings, on_round)
+    return _crossed_beyond(tuning) if any(trial.use.later_share for trial in runner.trials) else tuning
 
 
 def _best(
@@ -290,6 +298,18 @@ def _in_its_time(trial: Trial, lead: Lead, default: Trial | None, settings: Tune
     if default in {None, trial} or not (settings.seconds and trial.may_give_way(default)):
         return trial
     return replace(trial, use=settings.between(trial.use, lead.first, lead.last))
+
+
+def _crossed_beyond(tuning: Tuning) -> Tuning:
+    """Where the guide is not used at all, it is with longer time limits than were compared.
+
+    There crossing later is what pays, and it costs no more than its share: see research/learning.md.
+    """
+    best, reach = tuning.best, tuning.settings.reach if tuning.settings.seconds else math.inf
+    if best.use.asks_guide or reach == math.inf:
+        return tuning
+    use = GuideUse("own", opinions=0, later_share=LATER_SHARE, least_seconds=reach, most_seconds=reach)
+    return replace(tuning, best=replace(best, use=use))
 
 
 def _validation_evidences(queries: QuerySet, most: int) -> list[dict[int, int]]:
