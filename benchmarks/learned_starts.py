@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import beacon
-from beacon.engine.cross import num_affordable
+from beacon.engine.cross import LaterOpinions, num_affordable
+from beacon.engine.message_start import begin_in_time
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.solved import SolvedGuide
 from beacon.guided.guide import EvidenceGuide
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def library(case: Case) -> NDArray[np.int16]:
     """[training queries, variables] what short searches found."""
-    seconds = 1.0 if case.is_large else min(0.2, 40 / case.num_train)
+    seconds = 1.0 if case.is_large else min(0.05, 60 / case.num_train)
 
     def make() -> NDArray[np.int16]:
         rows = [case.solved(case.evidence_of(fixed), seconds) for fixed in case.train_fixed]
@@ -36,13 +37,13 @@ def train_solved(case: Case, count: int | None = None) -> SolvedGuide:
     return SolvedGuide(case.model, case.library[:count])
 
 
-def train_fast(case: Case, count: int | None = None) -> FastGuide:
+def train_fast(case: Case, count: int | None = None, width: int = FastSettings().width) -> FastGuide:
     """The fast guide of the training queries; a tenth of them decides when it is done."""
     from beacon.learn.examples import Examples, measured  # noqa: PLC0415
     from beacon.learn.fast import _epochs  # noqa: PLC0415
 
     rows, observed = case.library[:count].astype(np.int64), case.train_fixed[:count] >= 0
-    cut, settings = len(rows) * 9 // 10, FastSettings()
+    cut, settings = len(rows) * 9 // 10, FastSettings(width=width)
     train, validation = Examples(rows[:cut], observed[:cut]), Examples(rows[cut:], observed[cut:])
     losses, guides = list[float](), list[FastGuide]()
     for _, weights in _epochs(case.model, train, settings, 0):
@@ -64,6 +65,36 @@ def guided(case: Case, k: int, seconds: float, guide: EvidenceGuide, most: int =
     count = int(min(most, num_affordable(case.runner.flat, seconds)))
     opinions = guide.opinions(seen, observed, count)
     return Begin(start, thread_time() - began, opinions=opinions)
+
+
+def messages_crossed(case: Case, k: int, seconds: float, share: float = 0.0) -> Begin:
+    """A start by messages, crossed with answers, and later with more of them."""
+    from starts import Begin  # noqa: PLC0415
+
+    return opined(case, k, seconds, Begin(begin=begin_in_time(case.runner.searched, seconds)), MANY, share)
+
+
+def opined(case: Case, k: int, seconds: float, begin: Begin, count: int, share: float) -> Begin:
+    """The same start crossed with ``count`` answers as time allows, and later with up to ``LATER``."""
+    began, fixed = thread_time(), case.fixed[k]
+    seen, observed = np.maximum(fixed, 0).astype(np.int64), fixed >= 0
+    now = int(min(count, num_affordable(case.runner.searched, seconds)))
+    rows = case.solved_guide().opinions(seen, observed, max(now, LATER if share else 0))
+    later = LaterOpinions(np.roll(rows, -now, axis=0), share) if share else None
+    seconds = begin.seconds + thread_time() - began
+    return begin._replace(opinions=rows[:now], later=later, seconds=seconds)
+
+
+def vote_crossed(case: Case, k: int, seconds: float, share: float = 0.0) -> Begin:
+    """The guide's start, crossed with answers, and later with more of them."""
+    return opined(case, k, seconds, guided(case, k, seconds, case.solved_guide(), 0), MANY, share)
+
+
+def plain(case: Case, k: int, seconds: float, share: float) -> Begin:
+    """The mix as it is, crossed with answers later alone."""
+    from starts import Begin  # noqa: PLC0415
+
+    return opined(case, k, seconds, Begin(), 0, share)
 
 
 def crossed_at_random(case: Case, k: int, seconds: float) -> Begin:
@@ -99,11 +130,21 @@ LEARNED: dict[str, Any] = {
     "crossed at random": crossed_at_random,
     "tuned": lambda case, k, _: tuned(case),
 }
-NUMBERS = (25, 50, 200, 800)
+LATER, MANY, SHARE = 200, 50, 0.1
+WIDE = 256
+LEARNED |= {
+    "crossed later": lambda c, k, s: plain(c, k, s, SHARE),
+    "messages, crossed": messages_crossed,
+    "messages, crossed, and later": lambda c, k, s: messages_crossed(c, k, s, SHARE),
+    "vote, crossed": vote_crossed,
+    "vote, crossed, and later": lambda c, k, s: vote_crossed(c, k, s, SHARE),
+}
+NUMBERS = (25, 50, 200, 800, 3000)
 LEARNED |= {
     f"solved of {n}": lambda case, k, seconds, n=n: guided(case, k, seconds, case.solved_guide(n))
     for n in NUMBERS
 }
+LEARNED["wide fast of 3000"] = lambda case, k, seconds: guided(case, k, seconds, case.fast_guide(3000, WIDE))
 LEARNED |= {
     f"fast of {n}": lambda case, k, seconds, n=n: guided(case, k, seconds, case.fast_guide(n))
     for n in NUMBERS

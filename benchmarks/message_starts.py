@@ -3,11 +3,12 @@
 The network sees the same for every (variable, value) of every model: beliefs after some passes of messages,
 the local score at the constructed start, how sure the belief is, how many neighbours there are. Its weights
 are shared by all variables. It is trained on solved queries of all networks of ``SCHOOL`` but the one it is
-asked about, which it has never seen.
+asked about, which it has never seen, or on those of generated models alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from time import thread_time
@@ -20,11 +21,20 @@ from numpy.typing import NDArray
 from beacon.engine.construct import construct_assignment
 from beacon.engine.core import CoreState, new_core, rebuild
 from beacon.engine.message_start import Told, _links, _pass_messages, begin_in_time
+from beacon.model import families
 from beacon.model.flat import FlatModel
+from beacon.model.graphical_model import GraphicalModel
 
 if TYPE_CHECKING:
     from starts import Begin, Case
 
+GENERATED: dict[str, Callable[[], GraphicalModel]] = {
+    "generated grid": lambda: families.ising_grid(50, 50, seed=1),
+    "generated torus": lambda: families.ising_grid(30, 30, wrap=True, seed=2),
+    "generated colouring": lambda: families.weighted_coloring(300, density=0.04, num_colors=5, seed=3),
+    "generated belief net": lambda: families.deep_belief_net(20, 20, hidden=(40, 40, 20), seed=4),
+    "generated Bayesian network": lambda: families.random_bayes_net(600, max_parents=4, seed=5),
+}
 SCHOOL = ("grid80x80.f10", "le450_5a_4.wcsp", "rus_50_100_4_1", "wcsp_14")
 PASSES = (1, 3, 10)
 NUM_INPUTS, WIDTH, UPDATES, QUERIES = 9, 32, 400, 30
@@ -41,11 +51,11 @@ def by_messages(case: Case, k: int, seconds: float) -> Begin:
     return Begin(core.assignment.astype(np.int64), thread_time() - began)
 
 
-def by_network(case: Case, k: int, seconds: float) -> Begin:
+def by_network(case: Case, k: int, seconds: float, school: tuple[str, ...] = SCHOOL) -> Begin:
     """The value of each variable that the network prefers; the search crosses it with a constructed start."""
     from starts import Begin  # noqa: PLC0415
 
-    weights = network_without(case.name, case)
+    weights = network_without(case.name, case, school)
     began, flat = thread_time(), case.runner.searched
     inputs, start = inputs_of(flat, case.fixed[k])
     for matrix, bias in weights[:-1]:
@@ -97,13 +107,13 @@ def _best(flat: FlatModel, of_moves: NDArray[Any]) -> NDArray[np.int64]:
 
 
 @cache
-def network_without(name: str, case: Case) -> Weights:
-    """The weights after training on the other networks of the school."""
+def network_without(name: str, case: Case, school: tuple[str, ...]) -> Weights:
+    """The weights after training on the other networks of a school."""
     import torch  # noqa: PLC0415
 
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    rng, lessons = np.random.default_rng(0), [_lessons(other, case) for other in SCHOOL if other != name]
+    rng, lessons = np.random.default_rng(0), [_lessons(other, case) for other in school if other != name]
     sizes = (NUM_INPUTS, WIDTH, WIDTH, 1)
     layers = [torch.nn.Linear(a, b) for a, b in pairwise(sizes)]
     network = torch.nn.Sequential(*(part for layer in layers for part in (layer, torch.nn.ReLU())))[:-1]
@@ -127,7 +137,9 @@ def _lessons(name: str, case: Case) -> list[tuple[NDArray[Any], NDArray[Any], ND
     """Of each solved query the inputs, each move's variable, and the moves to the answer's free values."""
     from starts import Case  # noqa: PLC0415
 
-    other = Case(name, load_model(case.data, name), case.cache, case.num_train, case.num_test, case.data)
+    model = GENERATED[name]() if name in GENERATED else load_model(case.data, name)
+    count = QUERIES if name in GENERATED else case.num_train
+    other = Case(name, model, case.cache, count, case.num_test, case.data)
     flat, lessons = other.runner.searched, []
     owners = np.repeat(np.arange(flat.num_variables), flat.domain_sizes)
     for row, fixed in zip(other.library[:QUERIES], other.train_fixed, strict=False):

@@ -22,13 +22,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from common import load_model, options
+from guided_restarts import RESTARTS
 from learned_starts import LEARNED, library, train_fast, train_solved
-from message_starts import by_messages, by_network
+from message_starts import GENERATED, by_messages, by_network
 from numpy.typing import NDArray
 
 import beacon
+from beacon.engine.cross import LaterOpinions
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.solved import SolvedGuide
+from beacon.learn.train import FastSettings
 from beacon.model import families
 from beacon.model.families.diagnosis import findings_of
 from beacon.model.families.ising import ising_factors
@@ -38,6 +41,7 @@ from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Trace
 from beacon.runner.stop import random_start
 from beacon.strategies.auto.profile import Profile
+from beacon.strategies.strategy import Strategy
 
 Row = NDArray[np.int64]
 NETWORKS = (
@@ -94,6 +98,12 @@ class Begin(NamedTuple):
     """What the start is crossed with."""
     profile: Profile | None = None
     """None: `auto` as it is."""
+    later: LaterOpinions | None = None
+    """What the best is crossed with later."""
+    strategy: Strategy | None = None
+    """None: `auto` as it is."""
+    begin: Callable[[Any, Any], None] | None = None
+    """What puts a start in place; None: `start`, or as `auto` does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +117,8 @@ class Case:
     num_test: int
     data: Path = Path()
     """Where models lie."""
+    own_limits: tuple[float, ...] = ()
+    """Other time limits than by default."""
 
     @cached_property
     def runner(self) -> Runner:
@@ -118,7 +130,7 @@ class Case:
 
     @property
     def limits(self) -> tuple[float, ...]:
-        return LARGE_LIMITS if self.is_large else LIMITS
+        return self.own_limits or (LARGE_LIMITS if self.is_large else LIMITS)
 
     def kept(self, what: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """An array from the cache, or made for it."""
@@ -160,9 +172,9 @@ class Case:
         return train_solved(self, count)
 
     @cache  # noqa: B019
-    def fast_guide(self, count: int | None = None) -> FastGuide:
+    def fast_guide(self, count: int | None = None, width: int = FastSettings().width) -> FastGuide:
         """The same."""
-        return train_fast(self, count)
+        return train_fast(self, count, width)
 
     def evidence(self, k: int) -> dict[int, int]:
         return self.evidence_of(self.fixed[k])
@@ -188,10 +200,20 @@ class Case:
 
     def search(self, k: int, begin: Begin, seconds: float) -> Trace:
         """The trace of one search."""
-        query = Query(self.evidence(k), begin.start, yields=True, opinions=begin.opinions, seed=k)
+        query = Query(
+            self.evidence(k),
+            begin.start,
+            yields=True,
+            opinions=begin.opinions,
+            later=begin.later,
+            begin=begin.begin,
+            seed=k,
+        )
         stop, runner = beacon.MaxRuntime(seconds), self.runner
         if begin.profile is not None:
             runner = self._tuned_runner(begin.profile)
+        if begin.strategy is not None:
+            runner = Runner(self.model, begin.strategy, threads=1, seed=SEED, flat=self.runner.flat)
         outcome = runner.outcome(query, [stop], spent_seconds=begin.seconds)
         return outcome.trace.not_before(outcome.setup_seconds)
 
@@ -270,10 +292,12 @@ DAMAGED: dict[str, Method] = {
     for percent in SHARES
 }
 MESSAGES: dict[str, Method] = {"messages": by_messages, "network": by_network}
+MESSAGES["network of generated models"] = lambda case, k, s: by_network(case, k, s, tuple(GENERATED))
 SETS: dict[str, dict[str, Method]] = {
     "curve": {**BASELINES, **DAMAGED},
     "learned": LEARNED,
     "messages": MESSAGES,
+    "restarts": RESTARTS,
 }
 
 
@@ -286,7 +310,8 @@ def count_time(clock: Callable[[], float]) -> None:
 
 def load_case(name: str, arguments: argparse.Namespace) -> Case:
     model = LARGE[name]() if name in LARGE else load_model(arguments.data, name)
-    return Case(name, model, arguments.cache, arguments.train, arguments.queries, arguments.data)
+    limits = tuple(getattr(arguments, "limits", ()))
+    return Case(name, model, arguments.cache, arguments.train, arguments.queries, arguments.data, limits)
 
 
 def measured(case: Case, k: int, methods: dict[str, Method], left: list[str]) -> Iterator[dict[str, Any]]:
@@ -308,7 +333,7 @@ def measured(case: Case, k: int, methods: dict[str, Method], left: list[str]) ->
 
 def _agreement(case: Case, k: int, begin: Begin) -> float | None:
     """Share of the free variables at which a start has the reference's value."""
-    if begin.start is None:
+    if begin.start is None or case.own_limits:
         return None
     free = case.fixed[k] < 0
     return round(float((begin.start == case.reference(k))[free].mean()), 4)
@@ -320,6 +345,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--methods", nargs="+", default=["curve"], help="sets of methods, or methods")
     parser.add_argument("--train", type=int, default=200, help="training queries")
+    parser.add_argument("--limits", type=float, nargs="*", default=(), help="other time limits")
     parser.add_argument("--only", type=int, help="no more than this many of the test queries")
     arguments = parser.parse_args()
     arguments.cache.mkdir(exist_ok=True)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from common import load_model, options
 from numpy.typing import NDArray
+from pages import rows_of
 from starts import LARGE, TRACE_TIMES, Case
 
 import beacon
@@ -144,7 +145,8 @@ class Network(Case):
 
     def limits(self, k: int) -> tuple[float, ...]:
         """The time limits of a query."""
-        return (*self.short, LARGE_LAST if self.is_large else LAST) if k < self.sizes.long else self.short
+        last = LARGE_LAST if self.is_large else LAST
+        return self.own_limits or (*self.short, *[last] * (k < self.sizes.long))
 
     def trace(self, method: str, k: int, limit: float) -> Trace:
         runner = self.guided if method == DEFAULT else self.runner
@@ -159,7 +161,7 @@ class Network(Case):
         scores: dict[str, dict[str, float | None]] = {name: {} for name in names}
         ways: dict[str, list[float | None]] = {}
         for limit in self.limits(k):
-            is_asked = self.use.asks_guide and self.use.is_for(limit)
+            is_asked = self.use.asks_guide and self.use.within(limit) is not None
             for name in rng.permutation(names).tolist() if is_asked else (BASE,):
                 trace = self.trace(name, k, limit)
                 (scores[name][f"{limit:g}"],) = self.known(trace, np.array([limit]))
@@ -174,6 +176,8 @@ def main() -> None:
     parser = options(__doc__, (*PAPER, *LARGE, *UAI))
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--limits", type=float, nargs="*", default=(), help="other time limits")
+    parser.add_argument("--only", type=int, help="no more than this many of the test queries")
     parser.add_argument("--prepare", action="store_true", help="train and tune alone")
     parser.add_argument(
         "--facts", type=Path, help="write what training and tuning took to this table, no more"
@@ -194,7 +198,7 @@ def main() -> None:
         print(f"{name}: {network.facts['said']}, {perf_counter() - began:.0f} s", flush=True)
         if arguments.prepare:
             continue
-        for k in range(network.sizes.test):
+        for k in range(arguments.only or network.sizes.test):
             if (name, f"test {k}") not in done:
                 with arguments.output.open("a", encoding="utf-8") as file:
                     file.writelines(json.dumps(row) + "\n" for row in network.rows(k))
@@ -206,7 +210,8 @@ def sizes_of(name: str) -> Sizes:
 
 
 def keep_facts(arguments: argparse.Namespace) -> None:
-    """A row for each network that has been tuned."""
+    """A row for each network that has been tuned; those of others stay as they are."""
+    known = {row["network"]: list(row.values()) for row in rows_of(arguments.facts)}
     with arguments.facts.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["network", "answers", "train_seconds", "validation", "tune_seconds", "use"])
@@ -216,13 +221,15 @@ def keep_facts(arguments: argparse.Namespace) -> None:
                 facts = json.loads(path.read_text(encoding="utf-8"))
                 spent = [facts.get(f"{stage}_seconds", "") for stage in ("train", "tune")]
                 spent = [round(seconds, 1) if seconds else "" for seconds in spent]
-                writer.writerow([name, sizes.train, spent[0], sizes.validation, spent[1], facts["said"]])
+                known[name] = [name, sizes.train, spent[0], sizes.validation, spent[1], facts["said"]]
+        writer.writerows(known.values())
 
 
 def load_network(name: str, arguments: argparse.Namespace) -> Network:
     model = LARGE[name]() if name in LARGE else load_model(arguments.data, name)
     sizes = sizes_of(name)
-    return Network(name, model, arguments.cache, sizes.train, sizes.test)
+    limits = tuple(arguments.limits)
+    return Network(name, model, arguments.cache, sizes.train, sizes.test, own_limits=limits)
 
 
 if __name__ == "__main__":

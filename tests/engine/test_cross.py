@@ -7,13 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from beacon.engine.core import CoreState, new_core
-from beacon.engine.cross import cross_opinions, num_affordable
+from beacon.engine.core import CoreState, new_core, recount
+from beacon.engine.cross import Crossings, LaterOpinions, cross_opinions, num_affordable
 from beacon.engine.floored import floored_scores
+from beacon.engine.incumbent import first_best, floored_best_of
 from beacon.model.families import ising_grid
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search
+from beacon.runner.stop import MaxSteps
 from beacon.strategies.auto import Auto
 from tests.engine.helpers import small_models, some_evidence
 
@@ -84,3 +86,74 @@ def test_time_limits_how_many_opinions_are_taken() -> None:
     assert many + 2 == pytest.approx(10 * (few + 2))  # the start and a constructed one come first
     assert num_affordable(flat, 1e-5) == 0
     assert num_affordable(flat, math.inf) == math.inf
+
+
+HALVES = [[1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1]]
+
+
+def at_zeros(share: float, work: int) -> tuple[FlatModel, CoreState, Crossings]:
+    """A search of the two chains, at a local optimum, after this much work."""
+    flat = compile_model(halves())
+    core = new_core(flat, as_fixed({}, 7), 0, flips=False)
+    recount(flat, core)
+    first_best(core)
+    core.counters[0]["work"] = work
+    return flat, core, Crossings(LaterOpinions(np.array(HALVES), share))
+
+
+def test_later_the_best_takes_what_opinions_have_and_the_place_stays() -> None:
+    flat, core, crossings = at_zeros(0.5, 1_000_000)
+    core.counters[0]["num_events"] = 0
+    crossings.cross_due(flat, core)
+    assert core.best.tolist() == [1, 1, 1, 0, 1, 1, 1]
+    assert core.assignment.tolist() == [0] * 7
+    (score,), _ = floored_scores(flat, core.best[None].astype(np.int64))
+    assert floored_best_of(core) == pytest.approx(score)
+    assert core.events["score"][: core.counters[0]["num_events"]].max() == pytest.approx(score)
+
+
+def test_crossing_takes_no_more_than_its_share_of_the_work() -> None:
+    flat, core, crossings = at_zeros(0.5, 20)
+    for work in range(20, 200):
+        core.counters[0]["work"] = max(work, int(core.counters[0]["work"]))
+        crossings.cross_due(flat, core)
+        assert crossings.spent <= 0.5 * core.counters[0]["work"]
+    assert crossings.spent > 0
+    flat, core, none = at_zeros(0.0, 10**9)
+    none.cross_due(flat, core)
+    assert none.spent == 0
+
+
+def test_after_a_turn_of_all_opinions_without_a_gain_crossing_waits_for_a_better_best() -> None:
+    flat, core, crossings = at_zeros(0.5, 10**9)
+    crossings.cross_due(flat, core)
+    spent, one = crossings.spent, crossings.spent // 4  # two that gain, then both once more
+    crossings.cross_due(flat, core)
+    assert crossings.spent == spent
+    core.counters[0]["best_score"] += 1.0
+    crossings.cross_due(flat, core)
+    assert crossings.spent == spent + 2 * one
+
+
+def test_the_mix_crosses_its_best_and_says_so_in_its_trace() -> None:
+    model = ising_grid(30, 30, seed=3)
+    flat = compile_model(model)
+    long = Search(flat, {}, Auto())
+    long.run(MaxSteps(200_000))
+    later = LaterOpinions(long.best_assignment[None], 0.2)
+    assert long.best_score > run_for(flat, None).best_score + 1e-6
+    crossed = run_for(flat, later)
+    assert crossed.best_score >= long.best_score - 1e-9
+    assert crossed.trace.scores[-1] == pytest.approx(crossed.best_score)
+    (score,), _ = floored_scores(flat, crossed.best_assignment[None])
+    assert crossed.best_score == pytest.approx(score)
+    in_parts = Search(flat, {}, Auto(), later=later)
+    for steps in range(500, 20_001, 500):
+        in_parts.run(MaxSteps(steps))
+    assert in_parts.best_assignment.tolist() == crossed.best_assignment.tolist()
+
+
+def run_for(flat: FlatModel, later: LaterOpinions | None) -> Search:
+    search = Search(flat, {}, Auto(), later=later)
+    search.run(MaxSteps(20_000))
+    return search

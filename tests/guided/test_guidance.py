@@ -280,7 +280,10 @@ def test_by_default_the_guide_chooses_the_start_and_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"start": "cold"}, "start must be 'random' or 'guide' or 'constructed' or 'messages'; found 'cold'"),
+        (
+            {"start": "cold"},
+            "start must be 'random' or 'guide' or 'constructed' or 'messages' or 'own'; found 'cold'",
+        ),
         ({"refresh": -1}, "refresh must be a whole number of at least 0; found -1"),
         ({"refresh": 0.5}, "refresh must be a whole number of at least 0; found 0.5"),
         ({"weight": 2}, "the weight of a guide must be a number from 0 to 1; found 2"),
@@ -308,6 +311,12 @@ def test_a_use_may_be_for_some_time_limits_only() -> None:
     assert GuideUse.from_dict(GuideUse().to_dict()) == GuideUse()
     with pytest.raises(UsageError, match=r"most_seconds must be 0\.1 or more; found 0\.01"):
         GuideUse(least_seconds=0.1, most_seconds=0.01)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, math.nan])
+def test_a_share_for_later_crossings_is_a_share(share: float) -> None:
+    with pytest.raises(UsageError, match="later_share must"):
+        GuideUse(later_share=share)
 
 
 def test_starts_of_ones_own_leave_a_guide_nothing_to_say_about_moves() -> None:

@@ -135,6 +135,16 @@ def test_scores_in_the_table_are_those_of_the_searches() -> None:
     assert tuning.table[0]["scores"] == pytest.approx(expected, abs=1e-5)
 
 
+def test_mean_scores_in_the_table_are_of_queries_that_all_trials_share() -> None:
+    trials = [Trial("gls+", GuideUse("random", weight=weight)) for weight in (0.2, 0.5, 1.0)]
+    tuning = tuned(KnowingGuide(), trials, TuneSettings((), (10,), 20))
+    assert [row["queries"] for row in tuning.table] == [20, 16, 8]
+    shared = tuned(KnowingGuide(), trials, TuneSettings((), (10,), 8))
+    assert {row["trial"]: row["scores"] for row in tuning.table} == {
+        row["trial"]: row["scores"] for row in shared.table
+    }
+
+
 def test_compared_at_seconds_it_runs_too() -> None:
     tuning = tuned(KnowingGuide(), [PLAIN, LED], TuneSettings((0.001, 0.01), (), 2))
     assert tuning.to_dict()["marks"] == {"seconds": (0.001, 0.01)}
@@ -173,6 +183,15 @@ def test_the_papers_trials_differ_in_their_weight_alone() -> None:
     [
         (PLAIN, "gls+, unguided"),
         (Trial("auto", GuideUse()), "auto, guide's start"),
+        (Trial("auto", GuideUse("own", opinions=0, later_share=0.1)), "auto, crossed later"),
+        (
+            Trial("auto", GuideUse("messages", opinions=0, later_share=0.1, most_seconds=0.5)),
+            "auto, messages' start alone, with limits of 0 to 0.5 s, crossed later beyond",
+        ),
+        (
+            Trial("auto", GuideUse("own", 0.0, opinions=0, later_share=0.1, least_seconds=1, most_seconds=1)),
+            "auto, crossed later with limits beyond 1 s",
+        ),
         (LED, "gls+, λ 1, improving moves, scored once"),
         (
             Trial("gls+", GuideUse("guide", 0.5, "all", 50, restart_from="guide")),
@@ -250,9 +269,27 @@ def test_a_guide_is_asked_only_with_the_time_limits_at_which_it_pays(monkeypatch
     )
 
 
+def test_a_start_that_does_not_pay_leaves_later_crossings_to_longer_limits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    level = lambda trials, trial, evidences: np.zeros((len(evidences), 2))  # noqa: E731
+    monkeypatch.setattr("beacon.learn.tune._Trials.scores", level)
+    guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
+    by_time = tune(GRID, QUERIES, guide, TuneSettings((0.1, 0.2), (), 2)).best
+    assert str(by_time) == "auto, crossed later with limits beyond 0.7 s"
+    assert by_time.use.within(0.2) is None
+    later = by_time.use.within(1.0)
+    assert later is not None
+    assert (later.start, later.opinions) == ("own", 0)
+    assert not tune(GRID, QUERIES, guide, TuneSettings((), (10, 20), 2)).best.use.asks_guide
+    fast = FastGuide(GRID, random_weights(GRID))
+    assert not tune(GRID, QUERIES, fast, TuneSettings((0.1, 0.2), (), 2)).best.use.asks_guide
+
+
 def test_guides_with_opinions_are_tried_on_the_mix_alone() -> None:
     guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
     trials = candidate_trials(guide)
     assert {trial.strategy for trial in trials} == {"auto"}
     assert trials[0] == Trial("auto", UNGUIDED)
-    assert {trial.use.start for trial in trials[1:]} == {"guide", "messages"}
+    assert {trial.use.start for trial in trials[1:]} == {"guide", "messages", "own"}
+    assert all(trial.use.later_share > 0 for trial in trials[1:])

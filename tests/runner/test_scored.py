@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from beacon.guide.solved import SolvedGuide
 from beacon.guide.trivial import OracleGuide
 from beacon.guided.guidance import GuideUse
 from beacon.model.families import ising_grid
+from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.batch import SearchBatch
 from beacon.runner.in_step import GuidedBatch
 from beacon.runner.result import Outcome
 from beacon.runner.runner import Query, Runner
-from beacon.runner.scored import given_starts, is_asked_first
+from beacon.runner.scored import MOST_LATER, crosses, given_starts, is_asked_first, with_opinions
 from beacon.runner.stop import MaxSteps, Stop
+from beacon.strategies.auto import Auto
 from tests.guide.helpers import evidence_of, random_states
 from tests.runner.test_in_step import CountingGuide
 
@@ -87,3 +93,53 @@ def test_a_guide_of_states_is_asked_first_unless_it_must_see_later_ones(use: Gui
 def test_given_starts_are_taken_as_they_are() -> None:
     rows = given_starts(GRID, QUERIES, [None] * 4, 3)
     assert given_starts(GRID, QUERIES, list(rows), 0).tolist() == rows.tolist()
+
+
+REFERENCES = np.random.default_rng(0).integers(0, 2, (MOST_LATER + 100, 36))
+
+
+def test_answers_after_the_nearest_have_the_first_turn_later() -> None:
+    guide, query = SolvedGuide(GRID, REFERENCES), Query({0: 1, 5: 0})
+    observed = np.isin(np.arange(36), [0, 5])
+    nearest = guide.opinions(np.eye(36, dtype=np.int64)[0], observed, MOST_LATER)
+    use, flat = GuideUse("own", opinions=3, later_share=0.1), compile_model(GRID)
+    asked = with_opinions(query, flat, guide, use, math.inf)
+    assert asked.opinions is not None
+    assert asked.later is not None
+    assert asked.opinions.tolist() == nearest[:3].tolist()
+    assert asked.later.rows.tolist() == [*nearest[3:].tolist(), *nearest[:3].tolist()]
+    assert asked.later.share == 0.1
+
+
+def test_time_and_settings_say_whether_there_are_later_crossings() -> None:
+    guide, query, flat = SolvedGuide(GRID, REFERENCES), Query({0: 1}), compile_model(GRID)
+    later = GuideUse("own", opinions=0, later_share=0.1)
+    assert crosses(guide, later)
+    assert with_opinions(query, flat, guide, later, 1.0).later is not None
+    assert with_opinions(query, flat, guide, later, 1e-6) is query
+    assert with_opinions(query, flat, guide, GuideUse(opinions=3, later_share=0.1), 1.0).later is None
+    assert not crosses(guide, GuideUse(opinions=0))
+
+
+def test_with_longer_limits_than_it_is_for_a_guide_is_asked_for_later_crossings_alone() -> None:
+    use = GuideUse("messages", later_share=0.1, least_seconds=0.01, most_seconds=0.1)
+    assert use.within(0.001) is None
+    assert use.within(0.1) == use
+    later = use.within(1.0)
+    assert later is not None
+    assert (later.start, later.opinions, later.later_share) == ("own", 0, 0.1)
+    assert replace(use, later_share=0.0).within(1.0) is None
+    assert GuideUse(weight=0.5, later_share=0.1, most_seconds=0.1).within(1.0) is None
+
+
+def test_a_guided_mix_crosses_its_best_later() -> None:
+    model, mix = ising_grid(30, 30, seed=3), Auto(exact=False)
+    query, long, short = Query({0: 1}), [MaxSteps(200_000)], [MaxSteps(20_000)]
+    guide = SolvedGuide(model, Runner(model, mix).outcome(query, long).assignment[None])
+    uses = GuideUse("random"), GuideUse("own", opinions=0, later_share=0.2)
+    plain, crossed = (
+        next(Runner(model, mix, guide, use).run([query], short, lambda _, outcome: outcome))[1]
+        for use in uses
+    )
+    assert crossed.score > plain.score + 1e-6
+    assert crossed.score == pytest.approx(model.log_score(crossed.assignment))

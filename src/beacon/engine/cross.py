@@ -7,6 +7,7 @@ cluster, and each cluster is judged by itself (see ``incumbent.py``).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,21 @@ from numpy.typing import NDArray
 
 from beacon.engine.construct import Room, add_prospects, construct_assignment, new_room
 from beacon.engine.core import CoreState, recount
-from beacon.engine.incumbent import EPSILON, first_best, harvest_clusters, note_all_changed, save_all_best
+from beacon.engine.incumbent import (
+    EPSILON,
+    first_best,
+    floored_best_of,
+    harvest_clusters,
+    note_all_changed,
+    save_all_best,
+)
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel, once_per_model
 
 MAX_VISITS = 4  # of a variable, on average, in one descent
 SECONDS_PER_VALUE = 1e-8  # that a sweep looks at: for the descent of an opinion, and its clusters
 MAX_SHARE = 0.2  # of a time limit, for all opinions together
+VALUES_PER_WORK = 5  # looking at so many takes about as long as one unit of a search's work
 
 
 class CrossRoom(NamedTuple):
@@ -35,8 +44,7 @@ class CrossRoom(NamedTuple):
 
 def cross_opinions(model: FlatModel, core: CoreState, opinions: NDArray[np.integer]) -> None:
     """Cross the assignment in place with a constructed one, and with each row. Cost: the model, for each."""
-    n = model.num_variables
-    room = CrossRoom(new_room(model), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.bool_))
+    room = new_cross_room(model)
     _begin(model, core, room)
     construct_assignment(model, core)
     _take_clusters(model, core, room)
@@ -47,9 +55,70 @@ def cross_opinions(model: FlatModel, core: CoreState, opinions: NDArray[np.integ
     core.counters[0]["num_events"] = 0
 
 
+def new_cross_room(model: FlatModel) -> CrossRoom:
+    """Room for all variables."""
+    n = model.num_variables
+    return CrossRoom(new_room(model), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.bool_))
+
+
+class LaterOpinions(NamedTuple):
+    """What the best assignment of a search is to be crossed with as time goes by."""
+
+    rows: NDArray[np.integer]
+    """[opinions, variables]"""
+    share: float
+    """Of the work, for all of them together."""
+
+
+@dataclass
+class Crossings:
+    """How far a search has come with them; they take turns, round and round."""
+
+    opinions: LaterOpinions
+    spent: int = 0
+    """The work on them so far."""
+    at: int = 0
+    """Whose turn it is."""
+    idle: int = 0
+    """Opinions since the best assignment became better: after all of them there is nothing left to do."""
+    best_score: float = -np.inf
+    """The best score then."""
+    room: CrossRoom | None = None
+
+    def cross_due(self, model: FlatModel, core: CoreState) -> None:
+        """Cross the core's best with as many as are due; its assignment stays. Cost: the model, for each."""
+        cost = 1 + _num_values(model) // VALUES_PER_WORK
+        if not self._is_due(core, cost):
+            return
+        current, parts = core.assignment.copy(), core.parts[["score", "zeros"]].copy()
+        self.room = self.room or new_cross_room(model)
+        while self._is_due(core, cost):
+            np.copyto(core.assignment, self.opinions.rows[self.at], where=core.is_free, casting="unsafe")
+            _take_clusters(model, core, self.room)
+            self.spent += cost
+            core.counters[0]["work"] += cost
+            self.at = (self.at + 1) % len(self.opinions.rows)
+            self.idle += 1
+        core.assignment[:] = current
+        for name in ("score", "zeros"):
+            core.parts[name] = parts[name]
+
+    def _is_due(self, core: CoreState, cost: int) -> bool:
+        """Does the share allow for one more, and may it be of use?"""
+        if floored_best_of(core) > self.best_score:
+            self.best_score, self.idle = floored_best_of(core), 0
+        is_paid = self.spent + cost <= self.opinions.share * core.counters[0]["work"]
+        return bool(is_paid and self.idle < len(self.opinions.rows))
+
+
 def num_affordable(model: FlatModel, seconds: float) -> float:
     """How many opinions a time limit can pay for, besides the start and a constructed one."""
     return max(0.0, MAX_SHARE * seconds / (SECONDS_PER_VALUE * _num_values(model)) - 2)
+
+
+def pays_later(model: FlatModel, share: float, seconds: float) -> bool:
+    """Is this share of a time limit enough for one opinion?"""
+    return share * seconds > SECONDS_PER_VALUE * _num_values(model)
 
 
 @once_per_model

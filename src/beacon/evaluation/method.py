@@ -208,7 +208,8 @@ class GuidedMethod(EngineMethod):
         self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
 
     def _takes_starts(self, seconds: float) -> bool:
-        return self.use.start not in OWN_STARTS or not self.use.is_for(seconds)
+        use = self.use.within(seconds)
+        return use is None or use.start not in OWN_STARTS
 
     def _guided(self) -> dict[str, Any]:
         return {"guide": self.guide, "use": self.use, "batch_size": self.batch_size}

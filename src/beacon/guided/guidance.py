@@ -16,8 +16,8 @@ from beacon.io.settings import check_known
 Candidates = Literal["all", "improving"]
 RestartFrom = Literal["random", "guide"]
 RETIRED = ("refresh_growth",)  # settings that guides of earlier versions may hold
-StartFrom = Literal["random", "guide", "constructed", "messages"]
-OWN_STARTS = ("constructed", "messages")  # that need no guide
+StartFrom = Literal["random", "guide", "constructed", "messages", "own"]
+OWN_STARTS = ("constructed", "messages", "own")  # that need no guide
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,8 @@ class GuideUse:
 
     start: StartFrom = "guide"
     """Begin at a random assignment, where the guide would, or, with a weight of 0, at an assignment that is
-    constructed or made by messages. All but random ones are crossed with the guide's opinions."""
+    constructed, made by messages, or the strategy's own. All but random ones are crossed with the guide's
+    opinions."""
     weight: float = 0.0
     """λ: the guide's share in the choice of moves."""
     candidates: Candidates = "improving"
@@ -127,6 +128,9 @@ class GuideUse:
 
     opinions: int = 10
     """Cross the start with this many solved queries' answers, if the guide has any and time allows."""
+    later_share: float = 0.0
+    """With the strategy's own start: of the work of `auto`, to cross its best with such answers as time goes
+    by. With longer time limits than those below that is all that the guide is asked for."""
     least_seconds: float = 0.0
     """With a shorter time limit the guide is not asked: the strategy searches as it would without."""
     most_seconds: float = math.inf
@@ -134,6 +138,7 @@ class GuideUse:
 
     def __post_init__(self) -> None:
         check_count("opinions", self.opinions, 0)
+        check_number("later_share", self.later_share, 0, 1)
         check_at_least("least_seconds", self.least_seconds, 0)
         check_at_least("most_seconds", self.most_seconds, self.least_seconds)
         if self.start not in get_args(StartFrom):
@@ -157,6 +162,13 @@ class GuideUse:
     def is_for(self, seconds: float) -> bool:
         """Is the guide asked with this time limit? With none, infinity, it is."""
         return seconds == math.inf or self.least_seconds <= seconds <= self.most_seconds
+
+    def within(self, seconds: float) -> GuideUse | None:
+        """What the guide is asked for with this time limit; None: nothing."""
+        if self.is_for(seconds):
+            return self
+        is_later = seconds > self.most_seconds and self.later_share > 0
+        return replace(self, start="own", opinions=0) if is_later and not self.guidance.is_heeded else None
 
     def whatever_the_time(self) -> GuideUse:
         """The same with every time limit."""

@@ -38,6 +38,7 @@ PENALTY_SCALES = (0.01, 0.1, 0.3, 3.0, 10.0)  # of the weight that is scaled to 
 SHARES = (0.01, 0.2)
 FIRST_QUERIES = 8
 MANY_OPINIONS = 50
+LATER_SHARE = 0.1
 REACH = 3.5  # times the longest time limit, or the shortest divided by it: what tuning still speaks of
 UNGUIDED = GuideUse(start="random")
 Evidences = Sequence[dict[int, int]]
@@ -61,15 +62,21 @@ class Trial:
         if not use.asks_guide:
             return f"{self.strategy}, unguided"
         crossed = {0: " alone", GuideUse.opinions: ""}.get(use.opinions, f" crossed with {use.opinions}")
-        begun = {"guide": "guide's", "messages": "messages'", "constructed": "constructed"}
-        said = [f"{begun[use.start]} start{crossed}"] if use.start != "random" else []
+        begun = {"guide": "guide's", "messages": "messages'", "constructed": "constructed", "own": "own"}
+        is_later = use.start == "own" and use.opinions == 0 and use.later_share > 0
+        said = list[str]()
+        if use.start != "random":
+            said = ["crossed later" if is_later else f"{begun[use.start]} start{crossed}"]
         if use.weight:
             every = f"every {use.refresh} steps" if use.refresh else "once"
             said.append(f"λ {use.weight:g}, {use.candidates} moves, scored {every}")
         if use.restart_from == "guide":
             said.append("guide's restarts")
+        if is_later and use.least_seconds == use.most_seconds:
+            return f"{self.strategy}, crossed later with limits beyond {use.most_seconds:.2g} s"
         if use.least_seconds > 0 or use.most_seconds < math.inf:
             said.append(f"with limits of {use.least_seconds:.2g} to {use.most_seconds:.2g} s")
+            said += ["crossed later beyond"] if use.later_share > 0 else []
         return ", ".join([self.strategy, *said])
 
     def may_give_way(self, default: Trial | None) -> bool:
@@ -123,12 +130,17 @@ class TuneSettings:
             return [(MaxSteps(max(self.steps)), lambda trace: trace.best_at(self.steps))]
         return [(MaxRuntime(seconds), partial(_known_after, seconds)) for seconds in self.seconds]
 
+    @property
+    def reach(self) -> float:
+        """The longest time limit of which the comparison still speaks."""
+        return self.seconds[-1] * REACH
+
     def between(self, use: GuideUse, first: int, last: int) -> GuideUse:
         """The same use for time limits from one mark to another, and somewhat beyond.
 
         Between two marks it changes halfway; of limits far from all marks nothing is known.
         """
-        marks = (self.seconds[0] / REACH**2, *self.seconds, self.seconds[-1] * REACH**2)
+        marks = (self.seconds[0] / REACH**2, *self.seconds, self.reach * REACH)
         least, most = (math.sqrt(marks[k] * marks[k + 1]) for k in (first, last + 1))
         return replace(use, least_seconds=least, most_seconds=most)
 
@@ -147,8 +159,8 @@ class Tuning:
     table: tuple[dict[str, Any], ...]
     """A row for each trial, the best first: ``trial``, ``queries`` it was compared on, its mean ``rank``
     among the trials of its last round (0: always best), with a default how often it is ``ahead`` of that at
-    each mark (ties half), and its mean scores there
-    (None: not every query had one)."""
+    each mark (ties half), and its mean scores there on the queries of the first round, which all trials
+    share (None: not every query had one)."""
     settings: TuneSettings
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,9 +182,9 @@ def candidate_trials(guide: Guide, strategies: Sequence[str] = ("gls+", "auto"))
     """What is worth trying with a guide of this kind."""
     starts = [UNGUIDED, GuideUse()]
     if isinstance(guide, EvidenceGuide) and guide.has_opinions:  # few: chance favours the best of many
-        starts += [GuideUse(opinions=MANY_OPINIONS)]
+        starts += [GuideUse(opinions=MANY_OPINIONS), GuideUse("own", opinions=0)]
         starts += [GuideUse("messages", opinions=count) for count in (0, MANY_OPINIONS)]
-        return [Trial("auto", use) for use in starts]
+        return [Trial("auto", replace(use, later_share=LATER_SHARE * use.asks_guide)) for use in starts]
     trials = [Trial(strategy, use) for strategy in strategies for use in starts]
     if "gls+" in strategies:
         intervals = (0,) if isinstance(guide, EvidenceGuide) else (0, 50)
@@ -229,7 +241,8 @@ def tune(
     left = list(trials or (profile_trials(model) if guide is None else candidate_trials(guide)))
     runner = _Trials(model, guide, tuple(left), settings, seed, propagate, threads)
     with runner.rounds() as scores_of:
-        return _best(left, evidences, scores_of, settings, on_round)
+        tuning = _best(left, evidences, scores_of, settings, on_round)
+    return _crossed_beyond(tuning) if any(trial.use.later_share for trial in runner.trials) else tuning
 
 
 def _best(
@@ -242,7 +255,8 @@ def _best(
     """Round after round, the better half stays and is tried on more queries; so does the default."""
     rows: list[dict[str, Any]] = []
     default = _default_of(left)
-    count, known = min(FIRST_QUERIES, len(evidences)), np.empty((len(left), 0, 0))
+    shared = count = min(FIRST_QUERIES, len(evidences))
+    known = np.empty((len(left), 0, 0))
     while True:
         if on_round is not None:
             on_round(len(left), count)
@@ -252,11 +266,11 @@ def _best(
         order = sorted(range(len(left)), key=lambda k: (-leads[k].worth, left[k] != default, ranks[k]))
         base = None if default is None else known[left.index(default)]
         if count == len(evidences) or len(left) == 1:
-            rows = [_row(left[k], count, ranks[k], known[k], base) for k in order] + rows
+            rows = [_row(left[k], shared, ranks[k], known[k], base) for k in order] + rows
             first = order[0]
             return Tuning(_in_its_time(left[first], leads[first], default, settings), tuple(rows), settings)
         kept = [k for place, k in enumerate(order) if 2 * place < len(left) or left[k] == default]
-        rows = [_row(left[k], count, ranks[k], known[k], base) for k in order if k not in kept] + rows
+        rows = [_row(left[k], shared, ranks[k], known[k], base) for k in order if k not in kept] + rows
         left, known = [left[k] for k in kept], known[kept]
         count = min(2 * count, len(evidences))
 
@@ -284,6 +298,18 @@ def _in_its_time(trial: Trial, lead: Lead, default: Trial | None, settings: Tune
     if default in {None, trial} or not (settings.seconds and trial.may_give_way(default)):
         return trial
     return replace(trial, use=settings.between(trial.use, lead.first, lead.last))
+
+
+def _crossed_beyond(tuning: Tuning) -> Tuning:
+    """Where the guide is not used at all, it is with longer time limits than were compared.
+
+    There crossing later is what pays, and it costs no more than its share: see research/learning.md.
+    """
+    best, reach = tuning.best, tuning.settings.reach if tuning.settings.seconds else math.inf
+    if best.use.asks_guide or reach == math.inf:
+        return tuning
+    use = GuideUse("own", opinions=0, later_share=LATER_SHARE, least_seconds=reach, most_seconds=reach)
+    return replace(tuning, best=replace(best, use=use))
 
 
 def _validation_evidences(queries: QuerySet, most: int) -> list[dict[int, int]]:
@@ -396,7 +422,7 @@ def _traces(runner: Runner, queries: Sequence[Query], stop: Stop) -> list[Trace]
 
 def _row(
     trial: Trial,
-    count: int,
+    shared: int,
     rank: float,
     scores: NDArray[np.float64],
     default: NDArray[np.float64] | None,
@@ -404,8 +430,8 @@ def _row(
     ahead = {} if default is None else {"ahead": wins_over(scores, default).mean(axis=0).round(4).tolist()}
     return {
         "trial": str(trial),
-        "queries": count,
+        "queries": len(scores),
         "rank": round(float(rank), 4),
         **ahead,
-        "scores": [round(float(m), 6) if math.isfinite(m) else None for m in scores.mean(axis=0)],
+        "scores": [round(float(m), 6) if math.isfinite(m) else None for m in scores[:shared].mean(axis=0)],
     }

@@ -164,7 +164,9 @@ def tuning_table(tuning: Tuning, names: Sequence[str], slim: bool = False) -> Ri
         [name, str(row["queries"]), f"{row['rank']:.2f}", *map(_known, row["scores"])]
         for name, row in zip(names, tuning.table, strict=True)
     ]
-    table = RichTable(title="Mean best scores", box=None if slim else box.HEAVY_HEAD, pad_edge=not slim)
+    shared = min(row["queries"] for row in tuning.table)
+    title = f"Mean best scores of the first {plural(shared, 'query')}"
+    table = RichTable(title=title, box=None if slim else box.HEAVY_HEAD, pad_edge=not slim)
     for k, column in enumerate(zip(head, *rows, strict=True)):
         width = max(map(len, column))
         table.add_column(head[k], justify="right" if k else "left", no_wrap=True, min_width=width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from beacon.runner.warm_up import (
 from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
+    from beacon.engine.cross import LaterOpinions
     from beacon.exact.solve import SolvedParts
     from beacon.guided.guidance import Guidance, GuideUse
     from beacon.guided.guide import Guide
@@ -62,6 +64,8 @@ class Query:
     """Does the start give way to what the evidence implies? Else nothing that contradicts it is fixed."""
     opinions: NDArray[np.integer] | None = None
     """Assignments to cross the start with."""
+    later: LaterOpinions | None = None
+    """What the strategy is to cross its best with as time goes by."""
     seed: int | None = None
     """None: the runner's."""
     begin: Begin | None = None
@@ -162,13 +166,14 @@ class Runner:
         if spent_seconds is not None:
             ends = perf_counter() - spent_seconds + rounds * stops[-1].seconds
         job = _Job(self, queries, stops, finish, cancelled, keeps_all, on_improvement, spent, ends)
-        if self.guide is None or self.use is None or not self.use.is_for(stops[-1].seconds):
+        use = None if self.use is None else self.use.within(stops[-1].seconds)
+        if self.guide is None or use is None:
             return job.each_alone()
-        if self.begins_itself:
-            return job.each_alone(self._begun)
+        if use.start not in {"random", "guide"}:
+            return job.each_alone(partial(self._begun, use))
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
 
-        return job.scored_once() if is_asked_first(self.guide, self.use) else job.in_step()
+        return job.scored_once() if is_asked_first(self.guide, use) else job.in_step()
 
     def outcome(
         self,
@@ -260,9 +265,15 @@ class Runner:
             fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
-        start, opinions, begin = query.start, query.opinions, query.begin or self.begin
         return Search(
-            self.searched, fixed, self.strategy, start, self._seed_of(query), begin=begin, opinions=opinions
+            self.searched,
+            fixed,
+            self.strategy,
+            query.start,
+            self._seed_of(query),
+            begin=query.begin or self.begin,
+            opinions=query.opinions,
+            later=query.later,
         )
 
     @property
@@ -270,9 +281,11 @@ class Runner:
         """Does a search begin at a start that needs no guide, to be crossed with what the guide knows?"""
         return self.use is not None and self.use.start not in {"random", "guide"}
 
-    def _own_begin(self, seconds: float) -> Begin:
-        """What puts a start in place that needs no guide, within a time limit."""
-        if self.use is not None and self.use.start == "messages":
+    def _own_begin(self, use: GuideUse, seconds: float) -> Begin | None:
+        """What puts a start in place that needs no guide, within a time limit; None: the strategy does."""
+        if use.start == "own":
+            return None
+        if use.start == "messages":
             from beacon.engine.message_start import begin_in_time  # noqa: PLC0415
 
             return begin_in_time(self.searched, seconds)
@@ -280,16 +293,15 @@ class Runner:
 
         return construct_assignment
 
-    def _begun(self, query: Query, seconds: float) -> Query:
+    def _begun(self, use: GuideUse, query: Query, seconds: float) -> Query:
         """A query with its own kind of start, to be crossed with what the guide knows."""
-        from beacon.runner.scored import affordable_opinions  # noqa: PLC0415
+        from beacon.runner.scored import with_opinions  # noqa: PLC0415
 
         if query.start is not None:
             return query
         assert self.guide is not None
-        assert self.use is not None
-        opinions = affordable_opinions(self.searched, query.evidence, self.guide, self.use, seconds)
-        return replace(query, opinions=opinions, begin=self._own_begin(seconds))
+        query = with_opinions(query, self.searched, self.guide, use, seconds)
+        return replace(query, begin=self._own_begin(use, seconds))
 
     @property
     def _guidance(self) -> Guidance | None:
@@ -412,7 +424,7 @@ class _Job(Generic[T]):
             yield from self._scored_batch(left, len(self.queries) - numbers[-1] - 1)
 
     def _scored_batch(self, open_queries: dict[int, Knowledge], num_later: int) -> Iterator[tuple[int, T]]:
-        from beacon.runner.scored import ScoredStarts, affordable_opinions  # noqa: PLC0415
+        from beacon.runner.scored import ScoredStarts, with_opinions  # noqa: PLC0415
 
         runner, numbers = self.runner, list(open_queries)
         some = [self.queries[number] for number in numbers]
@@ -426,9 +438,8 @@ class _Job(Generic[T]):
         def work(k: int) -> T:
             began, query = perf_counter(), some[k]
             if from_guide:
-                seconds = self.stops[0].seconds
-                opinions = affordable_opinions(runner.searched, query.evidence, guide, use, seconds)
-                query = replace(query, start=scored.starts[k], yields=True, opinions=opinions)
+                query = with_opinions(query, runner.searched, guide, use, self.stops[0].seconds)
+                query = replace(query, start=scored.starts[k], yields=True)
             scores, knowledge = scored.scores[k] if is_heeded else None, open_queries[numbers[k]]
             spent = self.spent_seconds + scored.seconds + perf_counter() - began
             outcome = runner.outcome(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ from beacon.model.ties import is_tie
 from beacon.runner.search import Trace
 from beacon.runner.stop import perf_counter, random_start
 
+if TYPE_CHECKING:
+    from beacon.runner.runner import Query
+
+MOST_LATER = 200  # opinions that a search is crossed with as time goes by
 Rank = tuple[int, float]
 """Zero factors and floored score."""
 Starts = Sequence[NDArray[np.int64] | None]
@@ -33,22 +37,30 @@ def scores_last(guide: Guide, use: GuideUse) -> bool:
 
 
 def crosses(guide: Guide, use: GuideUse) -> bool:
-    """Are starts crossed with the guide's opinions?"""
-    return use.start != "random" and use.opinions > 0 and getattr(guide, "has_opinions", False)
+    """Are starts, or what becomes of them, crossed with the guide's opinions?"""
+    has_any = getattr(guide, "has_opinions", False)
+    return has_any and use.start != "random" and (use.opinions > 0 or use.later_share > 0)
 
 
-def affordable_opinions(
-    flat: FlatModel, evidence: Mapping[int, int], guide: Guide, use: GuideUse, seconds: float
-) -> NDArray[np.integer] | None:
-    """What a start is crossed with, as much as the time allows; None: nothing."""
+def with_opinions(query: Query, flat: FlatModel, guide: Guide, use: GuideUse, seconds: float) -> Query:
+    """A query with what its start is crossed with, as much as the time allows, and its best later.
+
+    The nearest come first; those after them have the first turn later.
+    """
     if not crosses(guide, use):
-        return None
-    from beacon.engine.cross import num_affordable  # noqa: PLC0415 - few guides have opinions
+        return query
+    from beacon.engine.cross import LaterOpinions, num_affordable, pays_later  # noqa: PLC0415 - few have any
 
     count = int(min(use.opinions, num_affordable(flat, seconds)))
-    fixed = as_fixed(evidence, flat.num_variables)
-    asked = cast("EvidenceGuide", guide)
-    return asked.opinions(np.maximum(fixed, 0), fixed >= 0, count) if count else None
+    share = use.later_share if use.start == "own" else 0.0  # a start that is crossed gains no more by it
+    pays = pays_later(flat, share, seconds)
+    most = max(count, MOST_LATER) if pays else count
+    if not most:
+        return query
+    fixed = as_fixed(query.evidence, flat.num_variables)
+    rows = cast("EvidenceGuide", guide).opinions(np.maximum(fixed, 0), fixed >= 0, most)
+    later = LaterOpinions(np.roll(rows, -count, axis=0), share) if pays else None
+    return replace(query, opinions=rows[:count], later=later)
 
 
 def is_asked_first(guide: Guide, use: GuideUse) -> bool:

@@ -27,6 +27,7 @@ from beacon.runner.stop import Stop, perf_counter
 from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
+    from beacon.engine.cross import LaterOpinions
     from beacon.guided.advance import GuidedAdvance
     from beacon.guided.guidance import Guidance
     from beacon.runner.stop import Begin
@@ -106,10 +107,12 @@ class Search:
         seed: int = 0,
         begin: Begin | None = None,
         opinions: NDArray[np.integer] | None = None,
+        later: LaterOpinions | None = None,
     ) -> None:
         """Begin at ``start``, or as ``begin`` or the strategy says; ``evidence`` may not be changed.
 
-        The beginning is crossed with ``opinions``, other assignments, a row each.
+        The beginning is crossed with ``opinions``, other assignments, a row each; ``later`` ones are for the
+        strategy to cross its best with.
         """
         fixed = as_fixed(evidence, model.num_variables)
         self.model = model
@@ -126,6 +129,8 @@ class Search:
 
             cross_opinions(model, self.core, opinions)
         self.own = self.strategy.new_state(model, self.core)
+        if later is not None and len(later.rows):
+            self.strategy.take_opinions(self.own, later)
         self.strategy.settle(model, self.core, self.own)
         first_best(self.core)
         self._events: list[tuple[NDArray[Any], ...]] = []

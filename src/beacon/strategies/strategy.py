@@ -6,12 +6,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from beacon.engine.core import CoreState, draw_assignment, rebuild
 from beacon.engine.incumbent import Limits
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
+
+if TYPE_CHECKING:
+    from beacon.engine.cross import LaterOpinions
 
 
 class Strategy(ABC):
@@ -60,6 +63,9 @@ class Strategy(ABC):
     @abstractmethod
     def advance(self, model: FlatModel, core: CoreState, own: Any, limits: Limits) -> int:
         """Run until a limit is reached; return RUNNING, OPTIMAL, STALLED or TARGET."""
+
+    def take_opinions(self, own: Any, opinions: LaterOpinions) -> None:  # noqa: B027 - most have no use for them
+        """Cross the best assignment with others as time goes by; the automatic mix alone does."""
 
     def at_work(self, own: Any) -> int:
         """Which of several parts of the strategy goes on next: work of each takes a time of its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from beacon.engine.construct import construct_assignment
 from beacon.engine.core import CoreState, draw_assignment
@@ -16,6 +16,9 @@ from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
 from beacon.strategies.gls import GlsPlus, GlsState
 from beacon.strategies.strategy import Strategy
 from beacon.strategies.tree import Tree
+
+if TYPE_CHECKING:
+    from beacon.engine.cross import LaterOpinions
 
 ENTRIES_PER_WORK = 10  # to set up an arm takes its tables, or rows: a turn is to take longer than that
 
@@ -104,6 +107,12 @@ class Auto(Strategy):
     def new_state(self, model: FlatModel, core: CoreState) -> Mix:
         """All arms begin at the same place."""
         return new_mix(model, core, self.arms)
+
+    def take_opinions(self, own: Mix, opinions: LaterOpinions) -> None:
+        """Cross the best with them between the arms' turns."""
+        from beacon.engine.cross import Crossings  # noqa: PLC0415 - few searches have any
+
+        own.crossings = Crossings(opinions)
 
     def at_work(self, own: Mix) -> int:
         """The arm at work."""

@@ -13,7 +13,7 @@ left makes the very steps that it would make alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from beacon.engine.incumbent import (
 )
 from beacon.model.flat import FlatModel
 from beacon.strategies.strategy import Strategy
+
+if TYPE_CHECKING:
+    from beacon.engine.cross import Crossings
 
 FADING = 0.9  # of older gains, a round
 STALLED_ROUNDS = 10  # without a gain: what was gained before no longer counts
@@ -86,6 +89,8 @@ class Mix:
     """Is this the first round?"""
     idle_rounds: int = 0
     """Rounds since the last gain."""
+    crossings: Crossings | None = None
+    """Of the best with other opinions, between phases."""
 
     @property
     def arm(self) -> Arm:
@@ -235,6 +240,8 @@ def _hand_over(model: FlatModel, core: CoreState, mix: Mix, min_share: float, fi
     """End the phase, share out the work of the next round if this one is over, and bring the next arm."""
     _credit(core, mix)
     mix.arm.left_at = floored_best_of(core)
+    if mix.crossings is not None:
+        mix.crossings.cross_due(model, core)
     _go_to_next(core, mix, min_share)
     core.counters[0]["work"] += len(model.scopes)
     if mix.at == len(mix.arms):
