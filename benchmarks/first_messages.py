@@ -34,6 +34,7 @@ BEGINS = {"constructed": construct_assignment, "messages": None}
 BASE, NEW = BEGINS
 LIMITS = (0.01, 0.03, 0.1, 0.3, 1.0)
 LARGE_LIMITS = (0.03, 0.1, 0.3, 1.0, 3.0)
+LONG = 1.0  # such searches are made on the first half of the queries
 FIELDS = ("study", "network", "query", "limit", "method", "score")
 TIE = 1e-6  # of a score
 NO_SCORE = -math.inf
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
             search(case, case.evidence_of(asked[0]), method, 0.1, 0)
         count_time(thread_time)
         for k in range(arguments.queries):
-            for limit, method in _in_turns(case, k, arguments.limits):
+            for limit, method in _in_turns(case, k, 2 * k < arguments.queries):
                 about = (arguments.study, network, str(k), f"{limit:g}", method)
                 if about not in done:
                     score = search(case, case.evidence_of(asked[k]), method, limit, k)
@@ -95,11 +96,12 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{network}: {perf_counter() - began:.0f} s", flush=True)
 
 
-def _in_turns(case: Case, k: int, wanted: Sequence[float] | None) -> Iterator[tuple[float, str]]:
+def _in_turns(case: Case, k: int, is_long: bool) -> Iterator[tuple[float, str]]:
     rng = np.random.default_rng(k)
-    for limit in wanted or (LARGE_LIMITS if case.is_large else LIMITS):
-        for method in rng.permutation(list(BEGINS)).tolist():
-            yield limit, method
+    for limit in LARGE_LIMITS if case.is_large else LIMITS:
+        if is_long or limit < LONG:
+            for method in rng.permutation(list(BEGINS)).tolist():
+                yield limit, method
 
 
 def compared(
@@ -158,7 +160,6 @@ def main() -> None:
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--study", default="trial")
-    parser.add_argument("--limits", nargs="+", type=float)
     parser.add_argument("--train", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.action == "run":
