@@ -16,7 +16,6 @@ from beacon.engine.cross import cross_opinions
 from beacon.engine.floored import floored_scores
 from beacon.engine.message_start import (
     LEAST_PASSES,
-    MAX_SHARE,
     MOST_PASSES,
     begin_by_messages,
     begin_in_time,
@@ -137,16 +136,39 @@ def test_passes_are_as_many_as_the_time_limit_allows() -> None:
 
 def test_the_mix_begins_with_messages_where_a_few_passes_are_cheap() -> None:
     grid = compile_model(ising_grid(60, 60, seed=1))
-    assert passes_of(begin_where_it_pays(grid, 1.0)) == MOST_PASSES
-    for seconds in 0.01 * np.arange(1, 40) * MAX_SHARE:
-        count = passes_of(begin_where_it_pays(grid, seconds))
-        assert count == 0 or count >= LEAST_PASSES
-    assert begin_where_it_pays(grid, 1e-4) is construct_assignment
+    counts = [passes_of(begin_where_it_pays(grid, seconds)) for seconds in np.geomspace(1e-4, 1, 40)]
+    assert counts[0] == 0
+    assert counts[-1] == MOST_PASSES
+    assert min(set(counts) - {0}) == LEAST_PASSES
     triples = [((i, i + 1, i + 2), np.arange(8.0)) for i in range(50)]
     wide = compile_model(GraphicalModel.from_tables([2] * 52, triples))
     assert begin_where_it_pays(wide, 1.0) is construct_assignment
+
+
+def test_where_passes_are_dear_many_must_be_affordable() -> None:
+    colouring = compile_model(weighted_coloring(100, density=0.5, num_colors=4, seed=1))
+    dear = message_start._links(colouring).num_entries / colouring.num_variables / message_start.DEAR
+    counts = [passes_of(begin_where_it_pays(colouring, seconds)) for seconds in np.geomspace(1e-4, 1, 200)]
+    assert LEAST_PASSES < dear <= min(set(counts) - {0}) < MOST_PASSES
     dense = compile_model(weighted_coloring(40, density=1.0, num_colors=30, seed=1))
-    assert begin_where_it_pays(dense, 1.0) is construct_assignment
+    assert begin_where_it_pays(dense, 60.0) is construct_assignment
+
+
+def test_no_pass_begins_that_would_end_late() -> None:
+    flat = compile_model(ising_grid(60, 60, seed=1))
+    now = [0.0]
+
+    def clock() -> float:  # a second between two looks at it
+        now[0] += 1.0
+        return now[0]
+
+    def looks(seconds: float) -> float:
+        now[0] = 0.0
+        core = new_core(flat, as_fixed({}, flat.num_variables), 0, flips=False)
+        begin_by_messages(flat, core, 8, seconds, clock)
+        return now[0]
+
+    assert looks(4.5) < looks(8.5) < looks(1e9) == looks(math.inf)
 
 
 def test_without_a_time_limit_the_clock_has_no_say() -> None:

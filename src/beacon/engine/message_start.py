@@ -28,11 +28,11 @@ from beacon.model.flat import FlatModel, once_per_model
 Begin = Callable[[FlatModel, CoreState], None]
 MOST_PASSES = 20
 LEAST_PASSES = 3  # fewer reach too few variables to be worth more than a descent
+DEAR = 64  # entries a variable: where passes look at n times as many, n passes are the least that pay
 PATIENCE = 3  # passes without a gain, after which there are no more
 MAX_SHARE = 0.4  # of a time limit, for all passes
 DEFAULT_SECONDS = 1.0  # what a search without a time limit is taken to have: the same on every machine
 SECONDS_PER_ENTRY = 5e-9
-MOST_ENTRIES = 1000  # that a pass looks at, for each variable: where there are more, flips are far cheaper
 WIDE_SHARE = 0.1  # of the links, at most: messages do not pass through wide factors
 SETTLED = 0.001  # share of the free variables that still change their minds when the passes end
 DAMPING = 0.5  # of a message, that is kept: without it messages on cycles swing to and fro
@@ -92,7 +92,7 @@ def _is_late(now: float, began: float, turn_began: float, seconds: float) -> boo
 
 
 def begin_in_time(
-    model: FlatModel, seconds: float, clock: Callable[[], float] = perf_counter, least: int = 1
+    model: FlatModel, seconds: float, clock: Callable[[], float] = perf_counter, least: float = 1
 ) -> Begin:
     """A start by as many passes of messages as the time limit allows; a constructed one if too few."""
     limit = seconds if seconds < math.inf else DEFAULT_SECONDS
@@ -104,14 +104,16 @@ def begin_in_time(
 
 
 def begin_where_it_pays(model: FlatModel, seconds: float, clock: Callable[[], float] = perf_counter) -> Begin:
-    """The same on models on which messages are cheap against flips; a constructed one on others."""
-    return begin_in_time(model, seconds, clock, LEAST_PASSES) if _are_cheap(model) else construct_assignment
+    """The same, but a constructed start where messages are not likely to be worth their time.
 
-
-def _are_cheap(model: FlatModel) -> bool:
-    """Are there few wide factors, and does a pass look at no more than some flips of each variable do?"""
-    is_narrow = len(model.wides) <= WIDE_SHARE * (len(model.pairs) + len(model.wides))
-    return is_narrow and _links(model).num_entries <= MOST_ENTRIES * model.num_variables
+    A flip costs about the same whatever the model, a pass of messages the entries of its tables: where these
+    are many a variable, the search is as far as a few passes before they are over. More passes lead to other,
+    better places; too dear for as many as the time limit allows, they are left out.
+    """
+    if len(model.wides) > WIDE_SHARE * (len(model.pairs) + len(model.wides)):
+        return construct_assignment
+    entries_per_variable = _links(model).num_entries / model.num_variables
+    return begin_in_time(model, seconds, clock, max(LEAST_PASSES, entries_per_variable / DEAR))
 
 
 @once_per_model
