@@ -118,7 +118,9 @@ def test_links_of_a_factor_are_partners(name: str) -> None:
     lengths = np.repeat(flat.domain_sizes, np.diff(flat.pair_starts))
     assert np.array_equal(np.diff(links.starts), lengths)
     joined = flat.pairs[:, 2] >= 0
-    assert links.num_entries == (lengths[joined] * flat.domain_sizes[flat.pairs[joined, 2]]).sum()
+    assert (
+        message_start._num_entries(flat) == (lengths[joined] * flat.domain_sizes[flat.pairs[joined, 2]]).sum()
+    )
 
 
 def passes_of(begin: object) -> int:
@@ -147,7 +149,7 @@ def test_the_mix_begins_with_messages_where_a_few_passes_are_cheap() -> None:
 
 def test_where_passes_are_dear_many_must_be_affordable() -> None:
     colouring = compile_model(weighted_coloring(100, density=0.5, num_colors=4, seed=1))
-    dear = message_start._links(colouring).num_entries / colouring.num_variables / message_start.DEAR
+    dear = message_start._num_entries(colouring) / colouring.num_variables / message_start.DEAR
     counts = [passes_of(begin_where_it_pays(colouring, seconds)) for seconds in np.geomspace(1e-4, 1, 200)]
     assert LEAST_PASSES < dear <= min(set(counts) - {0}) < MOST_PASSES
     dense = compile_model(weighted_coloring(40, density=1.0, num_colors=30, seed=1))

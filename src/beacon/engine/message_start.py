@@ -45,8 +45,6 @@ class Links(NamedTuple):
     """[pair links + 1] first value of each message, from the link's factor to its variable."""
     partners: NDArray[np.int64]
     """[pair links] the factor's link to its other variable; -1: there is none."""
-    num_entries: int
-    """The table entries that one pass looks at."""
 
 
 class Told(NamedTuple):
@@ -96,7 +94,7 @@ def begin_in_time(
 ) -> Begin:
     """A start by as many passes of messages as the time limit allows; a constructed one if too few."""
     limit = seconds if seconds < math.inf else DEFAULT_SECONDS
-    a_pass = SECONDS_PER_ENTRY * _links(model).num_entries + descent_seconds(model)
+    a_pass = SECONDS_PER_ENTRY * _num_entries(model) + descent_seconds(model)
     passes = int(min(MOST_PASSES, MAX_SHARE * limit / a_pass))
     if passes < least:
         return construct_assignment
@@ -112,35 +110,50 @@ def begin_where_it_pays(model: FlatModel, seconds: float, clock: Callable[[], fl
     """
     if len(model.wides) > WIDE_SHARE * (len(model.pairs) + len(model.wides)):
         return construct_assignment
-    entries_per_variable = _links(model).num_entries / model.num_variables
+    entries_per_variable = _num_entries(model) / max(1, model.num_variables)
     return begin_in_time(model, seconds, clock, max(LEAST_PASSES, entries_per_variable / DEAR))
+
+
+@once_per_model
+def _num_entries(model: FlatModel) -> int:
+    """The table entries that one pass looks at."""
+    return int(_count_entries(model))
+
+
+@kernel
+def _count_entries(model: FlatModel) -> int:
+    count = 0
+    for variable in range(len(model.domain_sizes)):
+        for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
+            other = model.pairs[link, 2]
+            if other >= 0:
+                count += model.domain_sizes[variable] * model.domain_sizes[other]
+    return count
 
 
 @once_per_model
 def _links(model: FlatModel) -> Links:
     starts = np.zeros(len(model.pairs) + 1, dtype=np.int64)
     partners = np.full(len(model.pairs), -1, dtype=np.int64)
-    return Links(starts, partners, _join_links(model, starts, partners, np.full(model.num_factors, -1)))
+    _join_links(model, starts, partners, np.full(model.num_factors, -1))
+    return Links(starts, partners)
 
 
 @kernel
 def _join_links(
     model: FlatModel, starts: NDArray[np.int64], partners: NDArray[np.int64], first_links: NDArray[np.int64]
-) -> int:
-    """Fill in the arrays of ``Links`` and return the number of entries. Cost: the links."""
-    num_entries = 0
+) -> None:
+    """Fill in the arrays of ``Links``. Cost: the links."""
     for variable in range(len(model.domain_sizes)):
         for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
             starts[link + 1] = starts[link] + model.domain_sizes[variable]
-            factor, other = model.pairs[link, 0], model.pairs[link, 2]
-            if other < 0:
+            factor, first = model.pairs[link, 0], first_links[model.pairs[link, 0]]
+            if model.pairs[link, 2] < 0:
                 continue
-            num_entries += model.domain_sizes[variable] * model.domain_sizes[other]
-            if first_links[factor] < 0:
+            if first < 0:
                 first_links[factor] = link
             else:
-                partners[link], partners[first_links[factor]] = first_links[factor], link
-    return num_entries
+                partners[link], partners[first] = first, link
 
 
 @inlined
