@@ -20,7 +20,7 @@ from starts import Begin, Case, count_time, load_case
 import beacon
 from beacon.engine.construct import new_room
 from beacon.engine.core import new_core
-from beacon.engine.cross import CrossRoom, _begin, _take_clusters
+from beacon.engine.cross import CrossRoom, _begin, take_clusters
 from beacon.engine.incumbent import floored_best_of
 from beacon.runner.runner import Query
 
@@ -44,7 +44,7 @@ def row(case: Case, k: int, seconds: float) -> list[Any]:
     before, cells = floored_best_of(core), list[Any]()
     for j, answer in enumerate(answers, 1):
         np.copyto(core.assignment, answer, where=core.is_free, casting="unsafe")
-        _take_clusters(flat, core, room)
+        take_clusters(flat, core, room)
         if j in COUNTS:
             cells += [round(floored_best_of(core) - before, 3), round(1e3 * (thread_time() - began), 1)]
     return [case.name, seconds, k, round(longer.score - found.score, 3), *cells]

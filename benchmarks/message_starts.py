@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from beacon.engine.construct import construct_assignment
 from beacon.engine.core import CoreState, new_core, rebuild
-from beacon.engine.message_start import Told, _links, _pass_messages, begin_in_time
+from beacon.engine.message_start import Told, _begin_messages, _links, _pass_messages, begin_in_time
 from beacon.model import families
 from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
@@ -94,7 +94,10 @@ def _beliefs(flat: FlatModel, fixed: NDArray[Any], passes: int) -> NDArray[np.fl
     core, links = _core(flat, fixed), _links(flat)
     construct_assignment(flat, core)
     told = Told(np.zeros(links.starts[-1]), np.zeros(flat.num_moves))
-    _pass_messages(flat, core, links, told, passes)
+    _begin_messages(flat, core, told)
+    for turn in range(passes):
+        if _pass_messages(flat, core, links, told, turn % 2 == 1):
+            break
     return told.beliefs
 
 

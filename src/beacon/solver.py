@@ -137,11 +137,12 @@ def solve_many(
     ``evidences`` are mappings, a query set, or a table (of pandas, polars or Arrow, or columns by name) with
     a column per variable and a row per query; see :func:`beacon.model.data_frame.evidence_of_table`.
     ``guide`` is a trained guide or its folder; ``use`` says what it is asked for (what tuning chose, or else
-    where to begin; a mapping changes some of that). ``start`` is "random", "constructed" (the default of
-    "auto"), "guide", an assignment for all or one for each query; it outranks ``use``. ``strategy`` is "auto"
-    unless given; where the guide has a say in moves or restarts, "gls+". A query's result depends on the
-    model, its evidence, its start, the guide and the seed, not on its place in the list or the number of
-    threads (as long as the stop counts steps, not seconds).
+    where to begin; a mapping changes some of that). ``start`` is "random", "constructed", "guide", an
+    assignment for all or one for each query; it outranks ``use``. Without it "auto" begins by messages where
+    that pays, else constructed; the others at random. ``strategy`` is "auto" unless given; where the guide
+    has a say in moves or restarts, "gls+". A query's result depends on the model, its evidence, its start,
+    the guide and the seed, not on its place in the list or the number of threads (as long as the stop counts
+    steps, not seconds).
     ``on_result`` hears of each result as it comes. Ctrl-C ends all searches and returns what they have, and
     so does ``cancelled`` (a ``threading.Event``) once it is set.
     With ``propagate``, values that the evidence implies (through zero potentials) are fixed before.

@@ -28,7 +28,7 @@ def test_a_profile_says_what_differs() -> None:
     [
         ({"first": "luck"}, "first must be one of gls.*; found 'luck'"),
         ({"min_share": 0.5}, r"min_share must lie in 0\.\."),
-        ({"start": "here"}, "start must be 'constructed' or 'random'; found 'here'"),
+        ({"start": "here"}, "start must be 'messages', 'constructed' or 'random'; found 'here'"),
         ({"penalty_weight": -1.0}, "penalty_weight"),
         ({"wight": 1.0}, "a profile has no setting 'wight'"),
     ],

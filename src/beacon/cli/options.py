@@ -238,7 +238,7 @@ class SearchOptions:
     """Weight of the penalties of gls+ (alone or in auto), in nats; default: by the model."""
     start: str | None = None
     """Where to begin: at random, at an assignment built value by value, where the guide would, or at a
-    solution file; default: as the guide was tuned; without one constructed for auto, else random."""
+    solution file; default: as the guide was tuned; without one by messages or built for auto, else random."""
     propagate: bool = True
     """First fix the values that the evidence implies through zero potentials."""
     prove: bool = False

@@ -44,13 +44,24 @@ class CrossRoom(NamedTuple):
 
 def cross_opinions(model: FlatModel, core: CoreState, opinions: NDArray[np.integer]) -> None:
     """Cross the assignment in place with a constructed one, and with each row. Cost: the model, for each."""
-    room = new_cross_room(model)
-    _begin(model, core, room)
+    room = begin_crossing(model, core)
     construct_assignment(model, core)
-    _take_clusters(model, core, room)
+    take_clusters(model, core, room)
     for row in opinions:
         np.copyto(core.assignment, row, where=core.is_free, casting="unsafe")
-        _take_clusters(model, core, room)
+        take_clusters(model, core, room)
+    end_crossing(core)
+
+
+def begin_crossing(model: FlatModel, core: CoreState) -> CrossRoom:
+    """Take the assignment in place as the best, after its descent, and room for what it is crossed with."""
+    room = new_cross_room(model)
+    _begin(model, core, room)
+    return room
+
+
+def end_crossing(core: CoreState) -> None:
+    """Put the best in place."""
     core.assignment[:] = core.best
     core.counters[0]["num_events"] = 0
 
@@ -94,7 +105,7 @@ class Crossings:
         self.room = self.room or new_cross_room(model)
         while self._is_due(core, cost):
             np.copyto(core.assignment, self.opinions.rows[self.at], where=core.is_free, casting="unsafe")
-            _take_clusters(model, core, self.room)
+            take_clusters(model, core, self.room)
             self.spent += cost
             core.counters[0]["work"] += cost
             self.at = (self.at + 1) % len(self.opinions.rows)
@@ -113,12 +124,17 @@ class Crossings:
 
 def num_affordable(model: FlatModel, seconds: float) -> float:
     """How many opinions a time limit can pay for, besides the start and a constructed one."""
-    return max(0.0, MAX_SHARE * seconds / (SECONDS_PER_VALUE * _num_values(model)) - 2)
+    return max(0.0, MAX_SHARE * seconds / descent_seconds(model) - 2)
+
+
+def descent_seconds(model: FlatModel) -> float:
+    """What it takes to let an opinion descend and to take its clusters."""
+    return SECONDS_PER_VALUE * _num_values(model)
 
 
 def pays_later(model: FlatModel, share: float, seconds: float) -> bool:
     """Is this share of a time limit enough for one opinion?"""
-    return share * seconds > SECONDS_PER_VALUE * _num_values(model)
+    return share * seconds > descent_seconds(model)
 
 
 @once_per_model
@@ -173,7 +189,7 @@ def _begin(model: FlatModel, core: CoreState, room: CrossRoom) -> None:
 
 
 @kernel
-def _take_clusters(model: FlatModel, core: CoreState, room: CrossRoom) -> None:
+def take_clusters(model: FlatModel, core: CoreState, room: CrossRoom) -> None:
     """Give the best assignment every cluster of the one in place, after its descent, that is better."""
     _descend(model, core, room)
     recount(model, core)

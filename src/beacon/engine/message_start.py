@@ -1,14 +1,18 @@
 """A start by messages: each variable takes the value that a few passes of max-product messages prefer.
 
 A message tells a variable, for each of its values, the best that the other side of a factor can then do, by
-what that side has heard so far. On graphs with cycles that is no more than a good guess. Factors of three or
-more variables count as they are at a constructed assignment.
+what that side has heard so far. On graphs with cycles that is no more than a good guess, and after each pass
+it is right in other places. So what is preferred after each pass is crossed with the best so far, which is a
+constructed assignment at first (see ``cross.py``). Factors of three or more variables count as they are at
+that one.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +20,20 @@ from numpy.typing import NDArray
 
 from beacon.engine.construct import construct_assignment
 from beacon.engine.core import CoreState
-from beacon.engine.cross import cross_opinions
-from beacon.engine.incumbent import EPSILON
+from beacon.engine.cross import begin_crossing, descent_seconds, end_crossing, take_clusters
+from beacon.engine.incumbent import EPSILON, floored_best_of
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel, once_per_model
 
+Begin = Callable[[FlatModel, CoreState], None]
 MOST_PASSES = 20
-MAX_SHARE = 0.3  # of a time limit, for all passes
-SECONDS_PER_ENTRY = 3e-9
+LEAST_PASSES = 3  # fewer reach too few variables to be worth more than a descent
+DEAR = 64  # entries a variable: where passes look at n times as many, n passes are the least that pay
+PATIENCE = 3  # passes without a gain, after which there are no more
+MAX_SHARE = 0.4  # of a time limit, for all passes
+DEFAULT_SECONDS = 1.0  # what a search without a time limit is taken to have: the same on every machine
+SECONDS_PER_ENTRY = 5e-9
+WIDE_SHARE = 0.1  # of the links, at most: messages do not pass through wide factors
 SETTLED = 0.001  # share of the free variables that still change their minds when the passes end
 DAMPING = 0.5  # of a message, that is kept: without it messages on cycles swing to and fro
 
@@ -46,45 +56,104 @@ class Told(NamedTuple):
     """[moves] their sums, with what never changes."""
 
 
-def begin_by_messages(model: FlatModel, core: CoreState, most: int = MOST_PASSES) -> None:
-    """Put a start by messages in place, crossed with a constructed one.
+def begin_by_messages(
+    model: FlatModel,
+    core: CoreState,
+    most: int = MOST_PASSES,
+    seconds: float = math.inf,
+    clock: Callable[[], float] = perf_counter,
+) -> None:
+    """Put a start by messages in place, crossed with a constructed one; no pass begins that would end late.
 
-    Cost: ``most`` times all table entries of factors of two variables, twice.
+    Cost: ``most`` times all table entries of factors of two variables, twice, and as many descents.
     """
+    began, links = clock(), _links(model)
     construct_assignment(model, core)
-    links = _links(model)
     told = Told(np.zeros(links.starts[-1]), np.zeros(model.num_moves))
-    _pass_messages(model, core, links, told, most)
-    cross_opinions(model, core, np.empty((0, model.num_variables), dtype=np.int32))
+    _begin_messages(model, core, told)
+    preferred, room, idle = core.assignment.copy(), begin_crossing(model, core), 0
+    for turn in range(most):
+        turn_began, before = clock(), floored_best_of(core)
+        core.assignment[:] = preferred
+        is_settled = _pass_messages(model, core, links, told, turn % 2 == 1)
+        preferred[:] = core.assignment
+        take_clusters(model, core, room)
+        idle = 0 if floored_best_of(core) > before else idle + 1
+        if is_settled or idle == PATIENCE or _is_late(clock(), began, turn_began, seconds):
+            break
+    end_crossing(core)
 
 
-def begin_in_time(model: FlatModel, seconds: float) -> Callable[[FlatModel, CoreState], None]:
-    """A start by as many passes of messages as the time limit allows; a constructed one if that is none."""
-    passes = min(MOST_PASSES, MAX_SHARE * seconds / (SECONDS_PER_ENTRY * _num_entries(model)))
-    if passes < 1:
+def _is_late(now: float, began: float, turn_began: float, seconds: float) -> bool:
+    """Would one more turn take longer than is allowed? Without a limit the clock has no say."""
+    return seconds < math.inf and now - began + now - turn_began > seconds
+
+
+def begin_in_time(
+    model: FlatModel, seconds: float, clock: Callable[[], float] = perf_counter, least: float = 1
+) -> Begin:
+    """A start by as many passes of messages as the time limit allows; a constructed one if too few."""
+    limit = seconds if seconds < math.inf else DEFAULT_SECONDS
+    a_pass = SECONDS_PER_ENTRY * _num_entries(model) + descent_seconds(model)
+    passes = int(min(MOST_PASSES, MAX_SHARE * limit / a_pass))
+    if passes < least:
         return construct_assignment
-    return partial(begin_by_messages, most=int(passes))
+    return partial(begin_by_messages, most=passes, seconds=MAX_SHARE * seconds, clock=clock)
+
+
+def begin_where_it_pays(model: FlatModel, seconds: float, clock: Callable[[], float] = perf_counter) -> Begin:
+    """The same, but a constructed start where messages are not likely to be worth their time.
+
+    A flip costs about the same whatever the model, a pass of messages the entries of its tables: where these
+    are many a variable, the search is as far as a few passes before they are over. More passes lead to other,
+    better places; too dear for as many as the time limit allows, they are left out.
+    """
+    if len(model.wides) > WIDE_SHARE * (len(model.pairs) + len(model.wides)):
+        return construct_assignment
+    entries_per_variable = _num_entries(model) / max(1, model.num_variables)
+    return begin_in_time(model, seconds, clock, max(LEAST_PASSES, entries_per_variable / DEAR))
 
 
 @once_per_model
 def _num_entries(model: FlatModel) -> int:
     """The table entries that one pass looks at."""
-    of_two = model.pairs[:, 2] >= 0
-    owners = np.repeat(np.arange(model.num_variables), np.diff(model.pair_starts))[of_two]
-    sizes = model.domain_sizes.astype(np.int64)
-    return max(1, int((sizes[owners] * sizes[model.pairs[of_two, 2]]).sum()))
+    return int(_count_entries(model))
+
+
+@kernel
+def _count_entries(model: FlatModel) -> int:
+    count = 0
+    for variable in range(len(model.domain_sizes)):
+        for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
+            other = model.pairs[link, 2]
+            if other >= 0:
+                count += model.domain_sizes[variable] * model.domain_sizes[other]
+    return count
 
 
 @once_per_model
 def _links(model: FlatModel) -> Links:
-    owners = np.repeat(np.arange(model.num_variables), np.diff(model.pair_starts))
-    starts = np.zeros(len(owners) + 1, dtype=np.int64)
-    np.cumsum(model.domain_sizes[owners], out=starts[1:])
-    partners = np.full(len(owners), -1, dtype=np.int64)
-    of_two = np.flatnonzero(model.pairs[:, 2] >= 0)
-    by_factor = of_two[np.argsort(model.pairs[of_two, 0], kind="stable")]
-    partners[by_factor[::2]], partners[by_factor[1::2]] = by_factor[1::2], by_factor[::2]
+    starts = np.zeros(len(model.pairs) + 1, dtype=np.int64)
+    partners = np.full(len(model.pairs), -1, dtype=np.int64)
+    _join_links(model, starts, partners, np.full(model.num_factors, -1))
     return Links(starts, partners)
+
+
+@kernel
+def _join_links(
+    model: FlatModel, starts: NDArray[np.int64], partners: NDArray[np.int64], first_links: NDArray[np.int64]
+) -> None:
+    """Fill in the arrays of ``Links``. Cost: the links."""
+    for variable in range(len(model.domain_sizes)):
+        for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
+            starts[link + 1] = starts[link] + model.domain_sizes[variable]
+            factor, first = model.pairs[link, 0], first_links[model.pairs[link, 0]]
+            if model.pairs[link, 2] < 0:
+                continue
+            if first < 0:
+                first_links[factor] = link
+            else:
+                partners[link], partners[first] = first, link
 
 
 @inlined
@@ -146,23 +215,24 @@ def _decide(model: FlatModel, core: CoreState, told: Told, variable: int) -> boo
 
 
 @kernel
-def _pass_messages(model: FlatModel, core: CoreState, links: Links, told: Told, most: int) -> None:
-    """Pass messages to all free variables, to and fro, until few change their minds."""
-    count, num_free = len(core.assignment), 0
-    for variable in range(count):
+def _begin_messages(model: FlatModel, core: CoreState, told: Told) -> None:
+    """Tell all free variables what never changes."""
+    for variable in range(len(core.assignment)):
         if core.is_free[variable]:
-            num_free += 1
             _hear_fixed(model, core, told, variable)
             _hear_wide(model, core, told, variable)
-    for turn in range(most):
-        num_changed = 0
-        for k in range(count):
-            variable = k if turn % 2 == 0 else count - 1 - k
-            if core.is_free[variable]:
-                for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-                    other = model.pairs[link, 2]
-                    if other >= 0 and core.is_free[other]:
-                        _hear(model, links, told, variable, link)
-                num_changed += _decide(model, core, told, variable)
-        if num_changed <= SETTLED * num_free:
-            break
+
+
+@kernel
+def _pass_messages(model: FlatModel, core: CoreState, links: Links, told: Told, is_back: bool) -> bool:
+    """Pass messages to all free variables, on or back through them; have few changed their minds?"""
+    count, num_changed = len(core.assignment), 0
+    for k in range(count):
+        variable = count - 1 - k if is_back else k
+        if core.is_free[variable]:
+            for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
+                other = model.pairs[link, 2]
+                if other >= 0 and core.is_free[other]:
+                    _hear(model, links, told, variable, link)
+            num_changed += _decide(model, core, told, variable)
+    return num_changed <= SETTLED * core.counters[0]["num_free"]  # type: ignore[no-any-return]

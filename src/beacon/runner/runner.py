@@ -204,7 +204,7 @@ class Runner:
 
             bounding = Bounding(known, Effort.within(stops[-1].seconds))
             bounding.before(perf_counter() - began)
-        search, turn = self._new_search(query, known), None
+        search, turn = self._new_search(query, known, stops[0].seconds), None
         if bounding is not None:
             search.lower(bounding.limit, bounding.slack)
             turn = bounding.turn
@@ -259,19 +259,22 @@ class Runner:
         effort = Effort.within(stops[0].seconds)
         return effort if effort.pays_to_reduce(self.searched) else None
 
-    def _new_search(self, query: Query, known: SolvedParts | None) -> Search:
+    def _new_search(self, query: Query, known: SolvedParts | None, seconds: float) -> Search:
         held = None if query.yields else query.start
         if known is None or (held is not None and contradicts(held, known.reduced.fixed)):
             fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
         else:
             fixed = known.fixed
+        begin = query.begin or self.begin
+        if query.start is None and begin is None:
+            begin = self.strategy.beginning(self.searched, seconds, perf_counter)
         return Search(
             self.searched,
             fixed,
             self.strategy,
             query.start,
             self._seed_of(query),
-            begin=query.begin or self.begin,
+            begin=begin,
             opinions=query.opinions,
             later=query.later,
         )
@@ -288,7 +291,7 @@ class Runner:
         if use.start == "messages":
             from beacon.engine.message_start import begin_in_time  # noqa: PLC0415
 
-            return begin_in_time(self.searched, seconds)
+            return begin_in_time(self.searched, seconds, perf_counter)
         from beacon.engine.construct import construct_assignment  # noqa: PLC0415
 
         return construct_assignment

@@ -62,6 +62,11 @@ def warm_up(strategy: Strategy, flat: FlatModel | None = None) -> None:
     arms = getattr(strategy, "arms", ())
     for arm in arms:
         warm_up(arm, flat)
+    if getattr(strategy, "start", None) == "messages":
+        from beacon.engine.message_start import begin_by_messages, begin_in_time  # noqa: PLC0415
+
+        begin_in_time(_small_model(), math.inf)
+        warm_up_start(begin_by_messages, flat)
     search = _small_search(strategy, flat)
     search.run(MaxSteps(50))
     search.best_assignment  # noqa: B018 - loads its kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,6 +15,9 @@ from beacon.model.flat import FlatModel
 
 if TYPE_CHECKING:
     from beacon.engine.cross import LaterOpinions
+
+Begin = Callable[[FlatModel, CoreState], None]
+"""What puts a first assignment in place."""
 
 
 class Strategy(ABC):
@@ -48,6 +51,10 @@ class Strategy(ABC):
     def begin(self, model: FlatModel, core: CoreState) -> None:
         """Put a first assignment in place where none is given: a random one."""
         draw_assignment(model, core)
+
+    def beginning(self, model: FlatModel, seconds: float, clock: Callable[[], float]) -> Begin:
+        """What puts a first assignment in place in a search that has this many seconds, or no time limit."""
+        return self.begin
 
     def new_state(self, model: FlatModel, core: CoreState) -> Any:
         """What one search remembers beside its core: mostly a NamedTuple of arrays; None if nothing.

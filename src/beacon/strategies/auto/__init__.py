@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from beacon.engine.construct import construct_assignment
@@ -14,7 +16,7 @@ from beacon.errors import UsageError, check_count, check_is_number, shown
 from beacon.model.flat import FlatModel
 from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
 from beacon.strategies.gls import GlsPlus, GlsState
-from beacon.strategies.strategy import Strategy
+from beacon.strategies.strategy import Begin, Strategy
 from beacon.strategies.tree import Tree
 
 if TYPE_CHECKING:
@@ -68,8 +70,8 @@ class Auto(Strategy):
     """Work of the first round; None: by the size of the model."""
     exact: bool = True
     """Solve the parts of a query exactly where that is cheap, and bound the rest. See docs/exactness.md."""
-    start: Literal["constructed", "random"] = "constructed"
-    """Where it begins if nobody says otherwise."""
+    start: Literal["messages", "constructed", "random"] = "messages"
+    """Where it begins if nobody says otherwise; by messages only where that pays, else constructed."""
 
     name: ClassVar[str] = "auto"
     flips: ClassVar[bool] = False
@@ -88,8 +90,8 @@ class Auto(Strategy):
         if not 0 < self.min_share <= 1 / len(self.arms):
             most = f"{1 / len(self.arms):g} for {len(self.arms)} arms"
             raise UsageError(f"min_share must lie in 0..{most}, above 0; found {self.min_share}")
-        if self.start not in {"constructed", "random"}:
-            raise UsageError(f"start must be 'constructed' or 'random'; found {self.start!r}")
+        if self.start not in {"messages", "constructed", "random"}:
+            raise UsageError(f"start must be 'messages', 'constructed' or 'random'; found {self.start!r}")
 
     def fitted(self, model: FlatModel) -> Auto:
         """Fit every arm."""
@@ -101,8 +103,16 @@ class Auto(Strategy):
         return replace(self, arms=(first, *(arm for arm in self.arms if not isinstance(arm, GlsPlus))))
 
     def begin(self, model: FlatModel, core: CoreState) -> None:
-        """Begin at a constructed assignment, or at random."""
-        (construct_assignment if self.start == "constructed" else draw_assignment)(model, core)
+        """Begin as in a search without a time limit."""
+        self.beginning(model, math.inf, perf_counter)(model, core)
+
+    def beginning(self, model: FlatModel, seconds: float, clock: Callable[[], float]) -> Begin:
+        """Begin by messages, at a constructed assignment, or at random."""
+        if self.start == "messages":
+            from beacon.engine.message_start import begin_where_it_pays  # noqa: PLC0415 - few searches need it
+
+            return begin_where_it_pays(model, seconds, clock)
+        return construct_assignment if self.start == "constructed" else draw_assignment
 
     def new_state(self, model: FlatModel, core: CoreState) -> Mix:
         """All arms begin at the same place."""

@@ -28,8 +28,8 @@ class Profile:
     """The arm that goes first: gls+, tree or gls+ by landscape."""
     min_share: float = 0.05
     """The least share of the work for each arm."""
-    start: Literal["constructed", "random"] = "constructed"
-    """Where searches begin."""
+    start: Literal["messages", "constructed", "random"] = "messages"
+    """Where searches begin; by messages only where that pays, else constructed."""
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
