@@ -68,10 +68,18 @@ RETURNED_STAGES = (
     (("auto, old",), (0.03, 0.1, 1.0), slice(10, None)),
 )
 """The same for a second measurement, when the mix alone has changed."""
-LONG_STAGES = ((("auto", *OTHERS), (10.0,), slice(1, 2)), (("auto", *OTHERS), (10.0,), slice(2, 3)))
+LONG_STAGES = ((MIXES, (10.0,), slice(10)), (OTHERS, (10.0,), slice(10)))
+"""The same for networks on which a search goes on improving."""
+METHODS_STAGES = ((OTHERS, (1.0,), slice(10)), (OTHERS, (1.0,), slice(10, None)))
 FRESH_STAGES = ((("auto",), (1.0,), slice(None)), (ARMS, (1.0,), slice(3)), (ARMS, (1.0,), slice(3, None)))
 """The same for queries that were used for no choice."""
-PLANS = {"all": STAGES, "returned": RETURNED_STAGES, "long": LONG_STAGES, "fresh": FRESH_STAGES}
+PLANS = {
+    "all": STAGES,
+    "returned": RETURNED_STAGES,
+    "long": LONG_STAGES,
+    "methods": METHODS_STAGES,
+    "fresh": FRESH_STAGES,
+}
 BLOCK_SECONDS = 25.0  # searches on one network that a worker takes at a time: it reads the network for them
 FIELDS = ("network", "query", "method", "limit", "mark", "score", "bound", "proof", "steps", "seconds")
 PUBLISHED = "published"  # the name of the query with the published evidence
@@ -371,6 +379,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Do what is left, as far as time allows."""
     arguments.end, arguments.lock = monotonic() + 60 * arguments.minutes, threading.Lock()
     queries = json.loads(arguments.queries.read_text(encoding="utf-8"))
+    queries = {name: queries[name] for name in arguments.models or queries}
     methods = ["auto", *ARMS]
     methods += ["auto, old"] if arguments.old else []
     methods += list(PROGRAMS) if arguments.programs else []
@@ -439,7 +448,7 @@ def main() -> None:
     parser.add_argument("--old", type=Path, help="sources of the version to compare with")
     parser.add_argument("--programs", type=Path, help="folder with gls_reference and tree_reference")
     parser.add_argument("--toulbar2", action="store_true", help="ask toulbar2, too")
-    parser.add_argument("--models", nargs="*", default=(), help="networks to sample queries on")
+    parser.add_argument("--models", nargs="*", default=(), help="networks to sample queries on, or to search")
     parser.add_argument("--seed", type=int, default=0, help="of the queries")
     parser.add_argument("--plan", choices=list(PLANS), default="all", help="which searches, in which order")
     parser.add_argument("--processor", action="store_true", help="count processor time")

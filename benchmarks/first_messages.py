@@ -82,6 +82,9 @@ def run(arguments: argparse.Namespace) -> None:
     done = {tuple(row[name] for name in FIELDS[:5]) for row in rows_of(arguments.output)}
     for network in arguments.models:
         case, began = load_case(network, arguments), perf_counter()
+        limits = _that_differ(case)
+        if not limits:
+            continue
         asked = evidence_of(case, arguments.queries, arguments.seed)
         count_time(perf_counter)
         for method in BEGINS:  # what is found out once for a model
@@ -89,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
         count_time(thread_time)
         for k in range(arguments.queries):
             search(case, case.evidence_of(asked[k]), BASE, WARM_UP, k)
-            for limit, method in _in_turns(case, k, 2 * k < arguments.queries):
+            for limit, method in _in_turns(case, limits, k, 2 * k < arguments.queries):
                 about = (arguments.study, network, str(k), f"{limit:g}", method)
                 if about not in done:
                     score = search(case, case.evidence_of(asked[k]), method, limit, k)
@@ -98,9 +101,16 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{network}: {perf_counter() - began:.0f} s", flush=True)
 
 
-def _in_turns(case: Case, k: int, is_long: bool) -> Iterator[tuple[float, str]]:
+def _that_differ(case: Case) -> list[float]:
+    """The time limits with which the mix does not begin at a constructed assignment by itself."""
+    searched, strategy = case.runner.searched, case.runner.strategy
+    limits = LARGE_LIMITS if case.is_large else LIMITS
+    return [s for s in limits if strategy.beginning(searched, s, perf_counter) is not construct_assignment]
+
+
+def _in_turns(case: Case, limits: Sequence[float], k: int, is_long: bool) -> Iterator[tuple[float, str]]:
     rng = np.random.default_rng(k)
-    for limit in LARGE_LIMITS if case.is_large else LIMITS:
+    for limit in limits:
         if is_long or limit < LONG:
             for method in rng.permutation(list(BEGINS)).tolist():
                 yield limit, method
@@ -129,7 +139,10 @@ def queries_of(rows: Sequence[Row]) -> list[str]:
 
 
 def table(rows: Sequence[Row], study: str) -> str:
-    """By network and limit: queries won in percent, then the mean gap and that of the constructed start."""
+    """By network and limit: queries won in percent, then the mean gap and that of the constructed start.
+
+    Empty where the mix begins at a constructed assignment by itself.
+    """
     some = [row for row in rows if row["study"] == study]
     limits = sorted({row["limit"] for row in some}, key=float)
     lines = []

@@ -28,6 +28,7 @@ from message_starts import GENERATED, by_messages, by_network
 from numpy.typing import NDArray
 
 import beacon
+from beacon.engine.construct import construct_assignment
 from beacon.engine.cross import LaterOpinions
 from beacon.guide.fast_guide import FastGuide
 from beacon.guide.solved import SolvedGuide
@@ -282,7 +283,8 @@ def at_random(case: Case, k: int, _: float) -> Begin:
 Method = Callable[[Case, int, float], Begin]
 """Where a search begins, by the case, the number of the query and the time limit."""
 BASELINES: dict[str, Method] = {
-    "constructed": lambda case, k, _: Begin(),
+    "auto": lambda case, k, _: Begin(),
+    "constructed": lambda case, k, _: Begin(begin=construct_assignment),
     "random": at_random,
     "optimum": lambda case, k, _: Begin(case.optimum),
 }

@@ -24,7 +24,8 @@ RESULTS = ROOT / "results" / "starts.csv"
 TUNED, LATE = ROOT / "results" / "tuned.csv", ROOT / "results" / "late_crossing.csv"
 MARKS = ("0.003", "0.01", "0.03", "0.1", "0.3", "1", "3")
 FIRST_TIME, TIMES_A_DECADE = 0.001, 10  # of the way to the last limit, see starts.py
-BASE = "constructed"
+BASES = ("auto", "constructed")
+"""What other starts are compared with: the first that a study has."""
 CLOSE = 1e-3  # of the score: the time to come this close
 TIE = 1e-6
 Row = dict[str, str]
@@ -80,7 +81,9 @@ class Study:
     def __init__(self, rows: Iterable[Row], name: str) -> None:
         self.rows = [row for row in rows if row["study"] == name]
         self.networks = list(dict.fromkeys(row["network"] for row in self.rows))
-        self.methods = [name for name in dict.fromkeys(row["method"] for row in self.rows) if name != BASE]
+        methods = list(dict.fromkeys(row["method"] for row in self.rows))
+        self.base_name = next((name for name in BASES if name in methods), BASES[-1])
+        self.methods = [name for name in methods if name != self.base_name]
 
     def of(self, network: str, method: str) -> dict[str, Row]:
         """The rows of a method on a network, by query."""
@@ -89,8 +92,8 @@ class Study:
         }
 
     def wins(self, network: str, method: str, mark: str) -> NDArray[np.float64]:
-        """For each query 100, 50 or 0: is the method ahead of the constructed start, level, or behind?"""
-        ours, base = self.of(network, method), self.of(network, BASE)
+        """For each query 100, 50 or 0: is the method ahead of what it is compared with, level, or behind?"""
+        ours, base = self.of(network, method), self.of(network, self.base_name)
         every = [(_score(ours[k], mark), _score(base[k], mark), float(ours[k]["best"])) for k in ours]
         pairs = [pair for pair in every if not np.isnan(pair[:2]).any()]
         return np.array(
@@ -98,9 +101,9 @@ class Study:
         )
 
     def base(self, network: str, method: str) -> dict[str, Row]:
-        """The rows of the constructed start on the queries of a method."""
+        """The rows of what a method is compared with, on its queries."""
         asked = self.of(network, method)
-        return {query: row for query, row in self.of(network, BASE).items() if query in asked}
+        return {query: row for query, row in self.of(network, self.base_name).items() if query in asked}
 
     @staticmethod
     def gap(rows: Iterable[Row], mark: str) -> float:
@@ -153,7 +156,7 @@ def summary(study: Study, marks: Iterable[str] = MARKS) -> str:
 
 
 def by_network(study: Study, methods: Iterable[str]) -> str:
-    """Win % with its error, and mean gaps: the method's and in brackets that of the constructed start."""
+    """Win % with its error, and mean gaps: the method's and in brackets that of what it is compared with."""
     chosen = list(methods)
     used = [m for m in MARKS if any(len(study.wins(n, chosen[0], m)) for n in study.networks)]
     lines = []

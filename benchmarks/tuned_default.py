@@ -41,8 +41,6 @@ PAPER = (
     "wcsp_14",
     "le450_5a_4.wcsp",
     "1407.wcsp",
-    "rus_100_200_3_3",
-    "rus_50_100_6_1",
     "le450_5a_3.wcsp",
     "rus_20_40_9_3",
     "grid40x40.f10",
@@ -59,12 +57,16 @@ UAI = (
     "Grids_30",
     "ProteinFolding_11",
     "Segmentation_11",
+    "Promedas_16",
+    "Promedas_20",
+    "Segmentation_18",
+    "wcsp_13",
 )
 SHORT, LAST = (0.003, 0.01, 0.03, 0.1), 0.3
 LARGE_SHORT, LARGE_LAST = (0.1, 0.3), 1.0
 MARKS = (0.003, 0.01, 0.03, 0.1)
 LARGE_MARKS = (0.1, 0.3)
-BASE, DEFAULT = "constructed", "default"
+BASE, DEFAULT = "auto", "default"
 
 
 @dataclass(frozen=True)

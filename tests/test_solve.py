@@ -256,6 +256,7 @@ def test_improvements_are_heard() -> None:
     result = solve(
         GRID,
         strategy=SEARCH,
+        start="random",  # from messages there would be nothing to improve
         stop=MaxSteps(2000),
         on_improvement=lambda search: heard.append(search.best_score),
     )
@@ -268,7 +269,7 @@ def test_an_error_in_a_listener_reaches_the_caller() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        solve(GRID, strategy=SEARCH, stop=MaxSteps(2000), on_improvement=fail)
+        solve(GRID, strategy=SEARCH, start="random", stop=MaxSteps(2000), on_improvement=fail)
 
 
 def test_an_interrupt_returns_what_the_searches_have() -> None:

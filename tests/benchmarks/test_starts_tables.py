@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import starts_tables
 from pages import rows_of
-from starts_tables import BASE, MARKS, PAGE, RESULTS, Study, keep, page
+from starts_tables import BASES, MARKS, PAGE, RESULTS, Study, keep, page
 
 
 def test_the_tables_are_those_of_the_file() -> None:
@@ -21,7 +21,7 @@ def test_every_query_of_a_study_was_asked_of_the_yardstick() -> None:
     for name in {row["study"] for row in rows}:
         study = Study(rows, name)
         for network in study.networks:
-            base = set(study.of(network, BASE))
+            base = set(study.of(network, study.base_name))
             assert all(set(study.of(network, method)) <= base for method in study.methods)
 
 
@@ -34,7 +34,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     """A search of 0.01 s, one of 1 s, and what the latter knew on its way."""
     way = [None, *[-20.0] * 20, *[-10.005] * 5, *[-10.0] * 10]
     ours = row("ours", {"0.01": -11.0, "1": -10.0}, way)
-    base = row(BASE, {"0.01": None, "1": -10.0}, [None] * 20 + [-30.0] * 16)
+    base = row(BASES[0], {"0.01": None, "1": -10.0}, [None] * 20 + [-30.0] * 16)
     (tmp_path / "rows").write_text(f"{ours}\n{base}\n")
     monkeypatch.setattr(starts_tables, "RESULTS", tmp_path / "starts.csv")
     keep({"study": tmp_path / "rows"})
@@ -58,14 +58,14 @@ def test_between_limits_the_way_to_the_last_one_counts(study: Study) -> None:
 
 def test_the_time_to_come_close_is_that_of_the_first_close_score(study: Study) -> None:
     assert study.seconds(study.of("a", "ours").values()) == pytest.approx(0.126, abs=0.001)
-    assert study.seconds(study.of("a", BASE).values()) == 1, "by the end of a search with this limit"
+    assert study.seconds(study.of("a", study.base_name).values()) == 1, "by the end of a search with this limit"
     assert "1" in MARKS
 
 
 def test_other_studies_stay_as_they_are(study: Study, tmp_path: Path) -> None:
     before = rows_of(tmp_path / "starts.csv")
     (tmp_path / "more").write_text(
-        row(BASE, {"0.1": -1.0}, []) + "\n" + row("ours", {"0.1": -2.0}, []) + "\n"
+        row(BASES[0], {"0.1": -1.0}, []) + "\n" + row("ours", {"0.1": -2.0}, []) + "\n"
     )
     keep({"more": tmp_path / "more"})
     after = rows_of(tmp_path / "starts.csv")
