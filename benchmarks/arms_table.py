@@ -3,7 +3,7 @@
     python benchmarks/arms_table.py prepare --data DATA --queries queries.json
     python benchmarks/arms_table.py run --data DATA --queries queries.json --output arms.csv \\
         --workers 14 --minutes 9 --old OLD/src --programs BIN --toulbar2
-    python benchmarks/arms_table.py table --output arms.csv
+    python benchmarks/mix_tables.py mix arms.csv
 
 ``prepare`` samples queries on the networks that elimination does not solve (and takes the published evidence
 of those in uai2014), or on those named. ``run`` gives every worker a core of its own and needs neither a
@@ -22,7 +22,6 @@ import csv
 import json
 import lzma
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -52,34 +51,17 @@ MIXES = ("auto", "auto, old")
 ARMS = ("gls+", "gls+ landscape", "tree")
 PROGRAMS = {"c++ gls+": "gls_reference", "c++ tree": "tree_reference"}
 OTHERS = (*ARMS, *PROGRAMS, "toulbar2")
-STAGES = (
-    (MIXES, (0.03, 0.1, 1.0), slice(None)),
-    (OTHERS, (1.0,), slice(10)),
-    (MIXES, (10.0,), slice(5)),
-    (OTHERS, (1.0,), slice(10, None)),
-    (OTHERS, (10.0,), slice(5)),
-    ((*MIXES, *OTHERS), (10.0,), slice(5, None)),
-)
-"""Methods, time limits and which of the queries, the most wanted first."""
-RETURNED_STAGES = (
-    (("auto",), (0.03, 0.1, 1.0), slice(10)),
-    (("auto",), (0.03, 0.1, 1.0), slice(10, None)),
-    (("auto, old",), (0.03, 0.1, 1.0), slice(10)),
-    (("auto, old",), (0.03, 0.1, 1.0), slice(10, None)),
-)
-"""The same for a second measurement, when the mix alone has changed."""
-LONG_STAGES = ((MIXES, (10.0,), slice(10)), (OTHERS, (10.0,), slice(10)))
-"""The same for networks on which a search goes on improving."""
-METHODS_STAGES = ((OTHERS, (1.0,), slice(10)), (OTHERS, (1.0,), slice(10, None)))
-FRESH_STAGES = ((("auto",), (1.0,), slice(None)), (ARMS, (1.0,), slice(3)), (ARMS, (1.0,), slice(3, None)))
-"""The same for queries that were used for no choice."""
 PLANS = {
-    "all": STAGES,
-    "returned": RETURNED_STAGES,
-    "long": LONG_STAGES,
-    "methods": METHODS_STAGES,
-    "fresh": FRESH_STAGES,
+    "mixes": ((MIXES, (0.03, 0.1, 1.0), slice(None)),),
+    "methods": ((OTHERS, (1.0,), slice(10)), (OTHERS, (1.0,), slice(10, None))),
+    "long": ((MIXES, (10.0,), slice(10)), (OTHERS, (10.0,), slice(10))),
+    "fresh": (
+        (("auto",), (1.0,), slice(None)),
+        (ARMS, (1.0,), slice(3)),
+        (ARMS, (1.0,), slice(3, None)),
+    ),
 }
+"""Methods, time limits and which of the queries, the most wanted first; fresh: queries used for no choice."""
 BLOCK_SECONDS = 25.0  # searches on one network that a worker takes at a time: it reads the network for them
 FIELDS = ("network", "query", "method", "limit", "mark", "score", "bound", "proof", "steps", "seconds")
 PUBLISHED = "published"  # the name of the query with the published evidence
@@ -138,7 +120,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def blocks_left(
-    queries: dict[str, dict[str, Any]], methods: Sequence[str], rows: list[Row], plan: str = "all"
+    queries: dict[str, dict[str, Any]], methods: Sequence[str], rows: list[Row], plan: str = "mixes"
 ) -> Iterator[list[Job]]:
     """What is to be done, the most wanted first: searches on one network by one method at a time."""
     done = {Job(row["network"], row["query"], row["method"], float(row["limit"])) for row in rows}
@@ -405,40 +387,11 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"{len(read_rows(arguments.output))} rows")
 
 
-def table(rows: list[Row]) -> str:
-    """Mean scores of the queries that all methods of a network have, and how far now is ahead of before."""
-    lines = [
-        "| network | method | queries | " + " | ".join(f"{mark:g} s" for mark in MARKS) + " |",
-        "|---" * 7 + "|",
-    ]
-    for network in dict.fromkeys(row["network"] for row in rows):
-        scores: dict[str, dict[float, dict[str, float]]] = {}
-        for row in rows:
-            if row["network"] == network and row["score"]:
-                of_mark = scores.setdefault(row["method"], {}).setdefault(float(row["mark"]), {})
-                of_mark[row["query"]] = float(row["score"])
-        for method, by_mark in scores.items():
-            cells = [f"{statistics.fmean(by_mark[m].values()):.3f}" if m in by_mark else "" for m in MARKS]
-            most = max(len(found) for found in by_mark.values())
-            lines.append(f"| {network} | {method} | {most} | {' | '.join(cells)} |")
-        lines.append(f"| {network} | ahead, % | | {' | '.join(_ahead(scores, mark) for mark in MARKS)} |")
-    return "\n".join(lines)
-
-
-def _ahead(scores: dict[str, dict[float, dict[str, float]]], mark: float) -> str:
-    """How far the mix is ahead of what it was, in per cent of the score, with its standard error."""
-    new, old = (scores.get(method, {}).get(mark, {}) for method in MIXES)
-    gains = [100 * (new[q] - old[q]) / max(1e-9, abs(old[q])) for q in new if q in old]
-    if len(gains) < 2:
-        return ""
-    return f"{statistics.fmean(gains):+.4f} ± {statistics.stdev(gains) / len(gains) ** 0.5:.4f}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("task", choices=("prepare", "run", "serve", "table"))
+    parser.add_argument("task", choices=("prepare", "run", "serve"))
     parser.add_argument("--data", type=Path, default=os.environ.get("BEACON_BENCHMARKS"))
     parser.add_argument("--queries", type=Path, help="JSON: evidence by network and query")
     parser.add_argument("--count", type=int, default=20, help="queries to sample on each network")
@@ -450,12 +403,10 @@ def main() -> None:
     parser.add_argument("--toulbar2", action="store_true", help="ask toulbar2, too")
     parser.add_argument("--models", nargs="*", default=(), help="networks to sample queries on, or to search")
     parser.add_argument("--seed", type=int, default=0, help="of the queries")
-    parser.add_argument("--plan", choices=list(PLANS), default="all", help="which searches, in which order")
+    parser.add_argument("--plan", choices=list(PLANS), default="mixes", help="which searches, in which order")
     parser.add_argument("--processor", action="store_true", help="count processor time")
     arguments = parser.parse_args()
-    if arguments.task == "table":
-        print(table(read_rows(arguments.output)))
-    elif arguments.task == "prepare":
+    if arguments.task == "prepare":
         found = prepare(arguments.data, arguments.count, arguments.seed, arguments.models)
         arguments.queries.write_text(json.dumps(found), encoding="utf-8")
     elif arguments.task == "serve":

@@ -2,8 +2,8 @@
 
     python benchmarks/mix_tables.py [FILE ROWS.csv ...]
 
-With rows, written by ``arms_table.py run``, the results file of that name (mix, mix_restarts or mix_fresh) is
-made of them first.
+With rows, written by ``arms_table.py run``, the results file of that name (mix or mix_fresh) is made of them
+first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from pages import ROOT, markdown, rows_of, updated
 
 PAGE = ROOT / "research" / "mix.md"
 RESULTS = ROOT / "results" / "mix.csv"
-RESTARTS = ROOT / "results" / "mix_restarts.csv"
 FRESH = ROOT / "results" / "mix_fresh.csv"
 MARKS = ("0.03", "0.1", "1.0", "10.0")
 NAMES = dict(zip(MIXES, ("now", "before"), strict=True)) | {name: name for name in OTHERS}
@@ -30,7 +29,7 @@ NAMES = dict(zip(MIXES, ("now", "before"), strict=True)) | {name: name for name 
 NO_ANSWER = "-inf"  # empty cells: not asked
 LEVEL = 1e-4  # percent: scores that are closer are equal, for the yardsticks print few digits
 ASKED = {
-    RESTARTS.name: [name for name in OTHERS if name != "c++ tree"],  # which takes pairs alone
+    RESULTS.name: [name for name in OTHERS if name != "c++ tree"],  # which takes pairs alone
     FRESH.name: ARMS,
 }
 PROGRAM_COLUMNS = tuple(name for name in OTHERS if name not in ARMS)
@@ -40,10 +39,10 @@ Rows = list[dict[str, str]]
 def keep(sources: Sequence[Path], target: Path) -> None:
     """Write the scores of the queries that the mix was asked (in the first file: both versions).
 
-    Later files have those of other methods where all of them were asked. The published query is one of the
-    first, and so none of those that were used for no choice.
+    Those of other methods where all of them were asked. The published query is one of the first, and so none
+    of those that were used for no choice.
     """
-    needed, others = MIXES if target == RESULTS else MIXES[:1], ASKED.get(target.name, ())
+    needed, others = MIXES if target.name == RESULTS.name else MIXES[:1], ASKED[target.name]
     scores: dict[tuple[str, ...], dict[str, str]] = {}
     for row in (row for source in sources for row in rows_of(source)):
         found = scores.setdefault((row["network"], row["query"], row["mark"]), {})
@@ -98,15 +97,14 @@ def best_of(rows: Rows) -> dict[tuple[str, str], float]:
     return best
 
 
-def gaps(rows: Rows, network: str, mark: str, more: Rows | None = None) -> dict[str, NDArray[np.float64]]:
+def gaps(rows: Rows, network: str, mark: str) -> dict[str, NDArray[np.float64]]:
     """How far each method is below the best score that any has at any time, in percent, on the same queries.
 
-    Queries that the others were not asked are left out; infinite: no assignment at all. ``more`` rows tell of
-    scores of the same queries elsewhere.
+    Queries that the others were not asked are left out; infinite: no assignment at all.
     """
     columns = [name for name in NAMES.values() if name != "before"]
     of_network = [row for row in rows if row["network"] == network]
-    best = best_of([*of_network, *(more or [])])
+    best = best_of(of_network)
     asked = [row for row in of_network if row["mark"] == mark and row["gls+"]]
     found = {}
     for name in columns:
@@ -117,14 +115,14 @@ def gaps(rows: Rows, network: str, mark: str, more: Rows | None = None) -> dict[
     return found
 
 
-def methods_table(rows: Rows, mark: str, more: Rows | None = None) -> str:
+def methods_table(rows: Rows, mark: str) -> str:
     """Mean gap of every method at a time, and in brackets the queries on which it has the best score."""
     columns = [name for name in NAMES.values() if name != "before"]
     if not any(row[name] for row in rows if row["mark"] == mark for name in PROGRAM_COLUMNS):
         columns = [name for name in columns if name not in PROGRAM_COLUMNS]
     lines = []
     for network in dict.fromkeys(row["network"] for row in rows):
-        found = gaps(rows, network, mark, more)
+        found = gaps(rows, network, mark)
         cells = [_cell(found[name]) if name in found else "" for name in columns]
         if any(cells):
             lines.append([network, str(len(found["now"])), *cells])
@@ -139,36 +137,11 @@ def _cell(gap: NDArray[np.float64]) -> str:
     return f"{gap.mean():.4f} ({int((gap < LEVEL).sum())})"
 
 
-def returned_table(rows: Rows, then: Rows) -> str:
-    """Mean gaps of the mix with its restarts and of the version before these, on the queries of both."""
-    best, old = best_of([*rows, *then]), {(row["network"], row["query"], row["mark"]): row for row in then}
-    lines = []
-    for network in dict.fromkeys(row["network"] for row in rows):
-        cells, count = [], 0
-        for mark in MARKS[:3]:
-            found = [row for row in rows if (row["network"], row["mark"]) == (network, mark)]
-            tops = np.array([best[network, row["query"]] for row in found])
-            for scores in (
-                [old[network, row["query"], mark]["now"] for row in found],
-                [row["now"] for row in found],
-            ):
-                cells.append(_cell(100 * (tops - np.array(scores, dtype=float)) / np.abs(tops)))
-            count = len(found)
-        lines.append([network, str(count), *cells])
-    header = [f"{float(mark):g} s, {which}" for mark in MARKS[:3] for which in ("16 Nov", "now")]
-    return markdown(["network", "queries", *header], lines)
-
-
 def page() -> str:
     """The page with its tables made anew."""
-    rows, restarts, fresh = rows_of(RESULTS), rows_of(RESTARTS), rows_of(FRESH)
-    made = {"mix": lambda: table(rows), "restarts": lambda: table(restarts, MARKS[:3])}
+    rows, fresh = rows_of(RESULTS), rows_of(FRESH)
+    made = {"mix": lambda: table(rows), "fresh": partial(methods_table, fresh, "1.0")}
     made |= {f"methods {float(mark):g}": partial(methods_table, rows, mark) for mark in MARKS}
-    made |= {
-        "returned": partial(returned_table, restarts, rows),
-        "long": partial(methods_table, restarts, "10.0", rows),
-        "fresh": partial(methods_table, fresh, "1.0"),
-    }
     return updated(PAGE.read_text(encoding="utf-8"), made)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 
 import arms_table
-from arms_table import MARKS, STAGES, Job, append, blocks_left, marks_of, read_rows, table
+from arms_table import MARKS, PLANS, Job, append, blocks_left, marks_of, read_rows
 
 QUERIES = {"small": {"0": {}, "1": {}}, "other": {str(k): {} for k in range(8)}}
 
@@ -17,21 +17,22 @@ def row(query: str, method: str, mark: float, score: float, network: str = "smal
     return {**given, "score": str(score)}
 
 
-def all_jobs(rows: list[dict[str, str]]) -> list[Job]:
-    return [job for block in blocks_left(QUERIES, ["auto", "auto, old", "tree"], rows) for job in block]
+def all_jobs(rows: list[dict[str, str]], plan: str) -> list[Job]:
+    methods = ["auto", "auto, old", "tree"]
+    return [job for block in blocks_left(QUERIES, methods, rows, plan) for job in block]
 
 
-def test_every_search_is_made_once_and_the_mixes_come_first() -> None:
-    jobs = all_jobs([])
-    assert len(jobs) == len(set(jobs)) == 10 * (2 * len(MARKS) + 2)
-    num_first = 10 * 2 * len(STAGES[0][1])
-    assert {job.method for job in jobs[:num_first]} == {"auto", "auto, old"}
-    assert max(job.limit for job in jobs[:num_first]) == 1.0
+def test_every_search_of_a_plan_is_made_once_in_its_order() -> None:
+    of_plan = {plan: all_jobs([], plan) for plan in PLANS}
+    assert all(len(jobs) == len(set(jobs)) > 0 for jobs in of_plan.values())
+    assert len(of_plan["mixes"]) == 10 * 2 * (len(MARKS) - 1)
+    assert [job.method for job in of_plan["long"]][-10:] == ["tree"] * 10
+    assert {job.method for job in of_plan["fresh"][:10]} == {"auto"}
 
 
 def test_a_second_run_goes_on_where_the_first_one_stopped() -> None:
-    jobs, done = all_jobs([]), row("1", "auto", 0.1, -3.0)
-    left = all_jobs([done])
+    jobs, done = all_jobs([], "mixes"), row("1", "auto", 0.1, -3.0)
+    left = all_jobs([done], "mixes")
     assert set(jobs) - set(left) == {Job("small", "1", "auto", 0.1)}
 
 
@@ -51,11 +52,3 @@ def test_rows_are_appended_as_they_come(tmp_path: Path) -> None:
     for score in (1.5, 2.5):
         append(arguments, [{"network": "small", "query": "0", "method": "tree", "score": score}])
     assert [found["score"] for found in read_rows(arguments.output)] == ["1.5", "2.5"]
-
-
-def test_the_table_says_how_far_the_mix_is_ahead_of_what_it_was() -> None:
-    rows = [row("0", "auto", 0.1, -99.0), row("1", "auto", 0.1, -99.0)]
-    rows += [row("0", "auto, old", 0.1, -100.0), row("1", "auto, old", 0.1, -99.0)]
-    lines = table(rows).splitlines()
-    assert "| small | auto | 2 |  | -99.000 |  |  |" in lines
-    assert lines[-1] == "| small | ahead, % | |  | +0.5000 ± 0.5000 |  |  |"

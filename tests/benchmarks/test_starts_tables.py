@@ -58,7 +58,9 @@ def test_between_limits_the_way_to_the_last_one_counts(study: Study) -> None:
 
 def test_the_time_to_come_close_is_that_of_the_first_close_score(study: Study) -> None:
     assert study.seconds(study.of("a", "ours").values()) == pytest.approx(0.126, abs=0.001)
-    assert study.seconds(study.of("a", study.base_name).values()) == 1, "by the end of a search with this limit"
+    assert study.seconds(study.of("a", study.base_name).values()) == 1, (
+        "by the end of a search with this limit"
+    )
     assert "1" in MARKS
 
 
