@@ -4,7 +4,7 @@
     python benchmarks/starts_tables.py default=ROWS.jsonl
 
 Training, validation and test queries are sampled apart. Time is processor time. Searches are made anew for
-every limit; fewer queries get the longest. Where tuning leaves the guide out, the default is the yardstick
+every limit; fewer queries get the longest. Where tuning leaves the guide out, the default is `auto`
 itself, and is not run again. Solved queries and tunings lie in CACHE; rows that ROWS.jsonl has are not made
 again.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,7 @@ from pages import rows_of
 from starts import LARGE, TRACE_TIMES, Case
 
 import beacon
+from beacon.engine.construct import construct_assignment
 from beacon.guide.solved import SolvedGuide
 from beacon.guided.guidance import GuideUse
 from beacon.runner.runner import Query, Runner
@@ -66,7 +68,7 @@ SHORT, LAST = (0.003, 0.01, 0.03, 0.1), 0.3
 LARGE_SHORT, LARGE_LAST = (0.1, 0.3), 1.0
 MARKS = (0.003, 0.01, 0.03, 0.1)
 LARGE_MARKS = (0.1, 0.3)
-BASE, DEFAULT = "auto", "default"
+BASE, DEFAULT, CONSTRUCTED = METHODS = "auto", "default", "constructed"
 
 
 @dataclass(frozen=True)
@@ -152,23 +154,24 @@ class Network(Case):
 
     def trace(self, method: str, k: int, limit: float) -> Trace:
         runner = self.guided if method == DEFAULT else self.runner
-        query, stop = Query(self.evidence_of(self.test[k])), beacon.MaxRuntime(limit)
+        begin = construct_assignment if method == CONSTRUCTED else None
+        query, stop = Query(self.evidence_of(self.test[k]), begin=begin), beacon.MaxRuntime(limit)
         with processor_time():
             ((_, outcome),) = runner.run([query], [stop], lambda _, found: found)
         return outcome.trace.not_before(outcome.setup_seconds)
 
-    def rows(self, k: int) -> list[dict[str, Any]]:
+    def rows(self, k: int, names: Sequence[str]) -> list[dict[str, Any]]:
         """A row for each method: best scores at the limits, and on the way to the last."""
-        rng, names = np.random.default_rng(k), (BASE, DEFAULT)
+        rng = np.random.default_rng(k)
         scores: dict[str, dict[str, float | None]] = {name: {} for name in names}
         ways: dict[str, list[float | None]] = {}
         for limit in self.limits(k):
             is_asked = self.use.asks_guide and self.use.within(limit) is not None
-            for name in rng.permutation(names).tolist() if is_asked else (BASE,):
+            for name in rng.permutation([name for name in names if is_asked or name != DEFAULT]).tolist():
                 trace = self.trace(name, k, limit)
                 (scores[name][f"{limit:g}"],) = self.known(trace, np.array([limit]))
                 ways[name] = self.known(trace, TRACE_TIMES)
-            if not is_asked:
+            if DEFAULT in names and not is_asked:
                 scores[DEFAULT][f"{limit:g}"], ways[DEFAULT] = scores[BASE][f"{limit:g}"], ways[BASE]
         facts = {"network": self.name, "query": f"test {k}"}
         return [{**facts, "method": name, "scores": scores[name], "way": ways[name]} for name in names]
@@ -180,6 +183,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--limits", type=float, nargs="*", default=(), help="other time limits")
     parser.add_argument("--only", type=int, help="no more than this many of the test queries")
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--prepare", action="store_true", help="train and tune alone")
     parser.add_argument(
         "--facts", type=Path, help="write what training and tuning took to this table, no more"
@@ -191,7 +195,7 @@ def main() -> None:
         return
     arguments.output.touch()
     lines = arguments.output.read_text(encoding="utf-8").splitlines()
-    done = {(row["network"], row["query"]) for row in map(json.loads, lines)}
+    done = {(row["network"], row["query"], row["method"]) for row in map(json.loads, lines)}
     for name in arguments.models:
         began = perf_counter()
         network = load_network(name, arguments)
@@ -201,9 +205,9 @@ def main() -> None:
         if arguments.prepare:
             continue
         for k in range(arguments.only or network.sizes.test):
-            if (name, f"test {k}") not in done:
+            if any((name, f"test {k}", method) not in done for method in arguments.methods):
                 with arguments.output.open("a", encoding="utf-8") as file:
-                    file.writelines(json.dumps(row) + "\n" for row in network.rows(k))
+                    file.writelines(json.dumps(row) + "\n" for row in network.rows(k, arguments.methods))
         print(f"{name}: done, {perf_counter() - began:.0f} s", flush=True)
 
 
