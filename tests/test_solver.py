@@ -200,3 +200,13 @@ def test_no_stop_is_the_default_with_a_guide_and_without() -> None:
     observed = dict.fromkeys(range(36), 1)
     for guide in (None, OracleGuide(GRID, np.ones(36, np.int64))):
         assert solve(GRID, observed, guide=guide, strategy="gls+", stop=None).stop == "nothing to search"
+
+
+def test_another_start_than_the_tuned_one_has_the_default_opinions(tmp_path: Path) -> None:
+    folder, use = str(tmp_path / "grid.guide"), GuideUse("own", opinions=0, later_share=0.1, most_seconds=0.1)
+    FastGuide(GRID, random_weights(GRID)).save(folder)
+    update_tuned(folder, {"use": use.to_dict(), "strategy": "auto"})
+    by_start, by_name = GuideUse("guide", later_share=0.1), {"start": "guide"}
+    assert guide_and_use(GRID, folder, None, "guide")[1] == by_start
+    assert guide_and_use(GRID, folder, by_name, None)[1] == by_start
+    assert guide_and_use(GRID, folder, {"start": "own"}, None)[1] == use.whatever_the_time()

@@ -30,12 +30,12 @@ from beacon.runner.stop import (
 from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
+    from beacon.engine.core import Begin
     from beacon.guided.guidance import GuideUse
     from beacon.guided.guide import Guide
     from beacon.peers.proof import Prover
     from beacon.query.query_set import QuerySet
     from beacon.runner.asked import Asked
-    from beacon.runner.stop import Begin
 
     AnyGuide = Guide | str | os.PathLike[str]
     AnyUse = GuideUse | Mapping[str, Any]
@@ -301,8 +301,10 @@ def tuned_use(guide: Guide, changes: Mapping[str, Any] | None = None) -> GuideUs
     """How a guide is best used, as tuning has found, with changes; otherwise for the start alone."""
     from beacon.guided.guidance import OWN_STARTS, GuideUse  # noqa: PLC0415 - most solves have no guide
 
-    changes = changes or {}
-    settings = {**_tuned(guide).get("use", {}), **changes}
+    changes, tuned = changes or {}, dict(_tuned(guide).get("use", {}))
+    if changes.get("start", tuned.get("start")) != tuned.get("start"):
+        tuned.pop("opinions", None)  # they were found for the start that tuning chose
+    settings = {**tuned, **changes}
     is_heeded = settings.get("weight") or settings.get("restart_from") == "guide"
     if is_heeded and "start" not in changes and settings.get("start") in OWN_STARTS:
         settings["start"] = "guide"  # a guide that is heeded has no say beside a start that tuning found
@@ -334,10 +336,10 @@ def guide_and_use(
         from beacon.guide.checkpoint import load_guide  # noqa: PLC0415
 
         guide = load_guide(guide, model)
-    chosen = tuned_use(guide, use) if use is None or isinstance(use, Mapping) else use
-    if start is not None:
-        chosen = replace(chosen.whatever_the_time(), start="guide" if _is_guide(start) else "random")
-    return guide, chosen
+    begun: dict[str, Any] = {} if start is None else {"start": "guide" if _is_guide(start) else "random"}
+    if use is None or isinstance(use, Mapping):
+        return guide, tuned_use(guide, {**(use or {}), **begun})
+    return guide, replace(use.whatever_the_time(), **begun) if begun else use
 
 
 def _is_guide(start: GuidedStart | None) -> bool:

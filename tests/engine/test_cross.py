@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from beacon.engine.core import CoreState, new_core, recount
-from beacon.engine.cross import Crossings, LaterOpinions, cross_opinions, num_affordable
+from beacon.engine.cross import (
+    Crossings,
+    LaterOpinions,
+    cross_opinions,
+    descent_seconds,
+    num_affordable,
+)
 from beacon.engine.floored import floored_scores
 from beacon.engine.incumbent import first_best, floored_best_of
 from beacon.model.families import ising_grid
@@ -157,3 +163,24 @@ def run_for(flat: FlatModel, later: LaterOpinions | None) -> Search:
     search = Search(flat, {}, Auto(), later=later)
     search.run(MaxSteps(20_000))
     return search
+
+
+def test_crossings_that_are_due_all_at_once_are_made_a_few_at_a_time() -> None:
+    flat, core, crossings = at_zeros(0.5, 10**9)
+    crossings.opinions = LaterOpinions(np.array(HALVES * 100), 0.5)
+    crossings.cross_due(flat, core)
+    one = crossings.spent // len(crossings.opinions.rows[:202])
+    flat, core, crossings = at_zeros(0.5, 80 * one)
+    crossings.opinions = LaterOpinions(np.array(HALVES * 100), 0.5)
+    crossings.cross_due(flat, core)
+    assert crossings.spent == 4 * one, "a tenth of the forty that are due"
+    crossings.cross_due(flat, core)
+    assert crossings.spent == 8 * one
+
+
+def test_values_in_wide_factors_count_for_each_of_their_variables() -> None:
+    def seconds(arity: int) -> float:
+        table = (tuple(range(arity)), np.zeros(2**arity))
+        return descent_seconds(compile_model(GraphicalModel.from_tables([2] * arity, [table])))
+
+    assert seconds(6) == pytest.approx(4 * seconds(3))  # twice the links, of twice the variables

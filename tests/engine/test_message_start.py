@@ -195,3 +195,16 @@ def test_a_guides_use_may_begin_by_messages_with_its_opinions_or_alone() -> None
     assert alone == pytest.approx(model.log_score(begun(model, {})))
     assert crossed == pytest.approx(model.log_score(best)) or crossed > alone
     assert score(GuideUse("constructed", opinions=1)) >= score(GuideUse("constructed", opinions=0))
+
+
+def test_a_search_that_is_over_ends_the_passes_whatever_its_limit() -> None:
+    flat = compile_model(ising_grid(60, 60, seed=1))
+    looks = [0]
+
+    def clock() -> float:  # cancelled in the second pass
+        looks[0] += 1
+        return math.inf if looks[0] > 4 else 0.0
+
+    core = new_core(flat, as_fixed({}, flat.num_variables), 0, flips=False)
+    begin_by_messages(flat, core, MOST_PASSES, math.inf, clock)
+    assert looks[0] == 5

@@ -145,6 +145,15 @@ def test_mean_scores_in_the_table_are_of_queries_that_all_trials_share() -> None
     }
 
 
+def test_so_they_are_where_no_trial_drops_out() -> None:
+    tuning = tuned(KnowingGuide(), [PLAIN, LED], TuneSettings((), (40,), 20))
+    assert [row["queries"] for row in tuning.table] == [20, 20]
+    evidences = [QUERIES.split("validation").evidence(k) for k in range(20)]
+    plain = [solve(GRID, evidence, strategy="gls+", stop=MaxSteps(40)) for evidence in evidences]
+    (row,) = [row for row in tuning.table if row["trial"] == str(PLAIN)]
+    assert row["scores"] == pytest.approx([np.mean([result.trace.scores[-1] for result in plain])], abs=1e-5)
+
+
 def test_compared_at_seconds_it_runs_too() -> None:
     tuning = tuned(KnowingGuide(), [PLAIN, LED], TuneSettings((0.001, 0.01), (), 2))
     assert tuning.to_dict()["marks"] == {"seconds": (0.001, 0.01)}
@@ -293,3 +302,12 @@ def test_guides_with_opinions_are_tried_on_the_mix_alone() -> None:
     assert trials[0] == Trial("auto", UNGUIDED)
     assert {trial.use.start for trial in trials[1:]} == {"guide", "messages", "own"}
     assert all(trial.use.later_share > 0 for trial in trials[1:])
+
+
+def test_no_other_strategy_than_the_mix_is_left_with_later_crossings(monkeypatch: pytest.MonkeyPatch) -> None:
+    level = lambda trials, trial, evidences: np.zeros((len(evidences), 2))  # noqa: E731
+    monkeypatch.setattr("beacon.learn.tune._Trials.scores", level)
+    guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
+    trials = [PLAIN, Trial("auto", GuideUse("own", later_share=0.1))]
+    best = tune(GRID, QUERIES, guide, TuneSettings((0.1, 0.2), (), 2), trials=trials).best
+    assert (best.strategy, best.use.asks_guide) == ("gls+", False)

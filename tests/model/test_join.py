@@ -113,3 +113,10 @@ def test_the_mix_finds_the_optimum_of_doubled_models(model: GraphicalModel) -> N
     result = beacon.solve(model, stop=beacon.MaxSteps(200))
     best = max(model.log_score(x) for x in assignments(model, {}))
     assert result.log_score == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+def test_models_of_wide_ranges_and_zeros_are_joined_and_solved() -> None:
+    pair = (0, 1)
+    tables = [(pair, [0.0, 6e14, 1.0, -np.inf]), (pair, [0.0, 1.0, 2.0, 3.0]), (pair, [0.0, 1.0, 2.0, 3.0])]
+    model = GraphicalModel.from_tables([2, 2], tables)
+    assert beacon.solve(model, strategy="auto", stop=beacon.MaxSteps(10)).assignment.tolist() == [0, 1]

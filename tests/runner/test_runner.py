@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from beacon.engine.core import Begin
 from beacon.guide.fast_guide import FastGuide
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import StateBatch
 from beacon.model.families import ising_grid
+from beacon.model.flat import FlatModel
 from beacon.model.graphical_model import GraphicalModel
+from beacon.runner import warm_up
 from beacon.runner.pool import Cancelled
 from beacon.runner.result import Outcome, Result
 from beacon.runner.runner import Query, Runner
 from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.solver import solve, solve_many
+from beacon.strategies.auto import Auto
 from tests.guide.helpers import evidence_of, random_states, random_weights
 from tests.runner.test_in_step import CountingGuide
 
@@ -289,3 +295,33 @@ def test_a_guide_is_asked_only_with_the_time_limits_that_its_use_is_for() -> Non
     assert len(guide.asked) == 1
     run(runner, MaxSteps(10))
     assert len(guide.asked) == 2, "without a limit it is"
+
+
+class Timed(Auto):
+    """Notes what its starts may take."""
+
+    heard: ClassVar[list[tuple[float, float]]] = []
+
+    def beginning(self, model: FlatModel, seconds: float, clock: Callable[[], float]) -> Begin:
+        self.heard.append((seconds, clock()))
+        return super().beginning(model, seconds, clock)
+
+
+def test_a_start_may_take_of_the_last_limit() -> None:
+    runner = Runner(GRID, Timed(exact=False))
+    Timed.heard.clear()
+    runner.outcome(Query({}), [MaxSteps(10), MaxRuntime(0.05)])
+    assert [seconds for seconds, _ in Timed.heard] == [0.05]
+
+
+def test_a_search_that_is_cancelled_has_no_time_for_its_start() -> None:
+    runner, cancelled = Runner(GRID, Timed(exact=False)), Cancelled()
+    Timed.heard.clear()
+    cancelled.set()
+    runner.outcome(Query({}), [MaxRuntime(5)], cancelled=cancelled)
+    assert Timed.heard == [(0.0, math.inf)]
+
+
+def test_kernels_of_messages_are_ready_whatever_was_searched_before() -> None:
+    kinds = [warm_up._kind(Auto(start=start)) for start in ("messages", "constructed", "random")]
+    assert len(set(kinds)) == 3

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from beacon.engine.cross import MOST_LATER, descent_seconds
 from beacon.guide.solved import SolvedGuide
 from beacon.guide.trivial import OracleGuide
 from beacon.guided.guidance import GuideUse
@@ -18,7 +19,7 @@ from beacon.runner.batch import SearchBatch
 from beacon.runner.in_step import GuidedBatch
 from beacon.runner.result import Outcome
 from beacon.runner.runner import Query, Runner
-from beacon.runner.scored import MOST_LATER, crosses, given_starts, is_asked_first, with_opinions
+from beacon.runner.scored import crosses, given_starts, is_asked_first, with_opinions
 from beacon.runner.stop import MaxSteps, Stop
 from beacon.strategies.auto import Auto
 from tests.guide.helpers import evidence_of, random_states
@@ -101,7 +102,7 @@ REFERENCES = np.random.default_rng(0).integers(0, 2, (MOST_LATER + 100, 36))
 def test_answers_after_the_nearest_have_the_first_turn_later() -> None:
     guide, query = SolvedGuide(GRID, REFERENCES), Query({0: 1, 5: 0})
     observed = np.isin(np.arange(36), [0, 5])
-    nearest = guide.opinions(np.eye(36, dtype=np.int64)[0], observed, MOST_LATER)
+    nearest = guide.opinions(np.eye(36, dtype=np.int64)[0], observed, 3 + MOST_LATER)
     use, flat = GuideUse("own", opinions=3, later_share=0.1), compile_model(GRID)
     asked = with_opinions(query, flat, guide, use, math.inf)
     assert asked.opinions is not None
@@ -143,3 +144,11 @@ def test_a_guided_mix_crosses_its_best_later() -> None:
     )
     assert crossed.score > plain.score + 1e-6
     assert crossed.score == pytest.approx(model.log_score(crossed.assignment))
+
+
+def test_no_more_answers_are_fetched_for_later_than_the_time_can_pay_for() -> None:
+    guide, query, flat = SolvedGuide(GRID, REFERENCES), Query({0: 1}), compile_model(GRID)
+    use, one = GuideUse("own", opinions=0, later_share=0.1), descent_seconds(flat)
+    asked = with_opinions(query, flat, guide, use, 3.5 * one / use.later_share)
+    assert asked.later is not None
+    assert len(asked.later.rows) == 3

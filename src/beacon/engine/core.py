@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -111,6 +112,10 @@ class CoreState(NamedTuple):
     """[variables] room for the variables touched by one flip."""
     stamps: NDArray[np.int64]
     """[variables] the last mark of each: which flip has touched it, or which cluster it is in."""
+
+
+Begin = Callable[[FlatModel, CoreState], None]
+"""What puts a first assignment in place."""
 
 
 def new_core(model: FlatModel, fixed: Fixed, seed: int, *, flips: bool = True) -> CoreState:

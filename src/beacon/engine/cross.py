@@ -29,7 +29,9 @@ from beacon.model.flat import FlatModel, once_per_model
 MAX_VISITS = 4  # of a variable, on average, in one descent
 SECONDS_PER_VALUE = 1e-8  # that a sweep looks at: for the descent of an opinion, and its clusters
 MAX_SHARE = 0.2  # of a time limit, for all opinions together
-VALUES_PER_WORK = 5  # looking at so many takes about as long as one unit of a search's work
+MOST_LATER = 200  # opinions, as time goes by
+AT_ONCE = 0.1  # of what they may take so far, between two looks at the clock
+VALUES_PER_WORK = 5  # looking at this many takes about as long as one unit of a search's work
 
 
 class CrossRoom(NamedTuple):
@@ -97,22 +99,27 @@ class Crossings:
     room: CrossRoom | None = None
 
     def cross_due(self, model: FlatModel, core: CoreState) -> None:
-        """Cross the core's best with as many as are due; its assignment stays. Cost: the model, for each."""
+        """Cross the core's best with those that are due; its assignment stays. Cost: the model, for each.
+
+        After a time without any many are due at once: then only some, so that time limits are kept.
+        """
         cost = 1 + _num_values(model) // VALUES_PER_WORK
         if not self._is_due(core, cost):
             return
         current, parts = core.assignment.copy(), core.parts[["score", "zeros"]].copy()
         self.room = self.room or new_cross_room(model)
-        while self._is_due(core, cost):
+        most = self.spent + AT_ONCE * self.opinions.share * core.counters[0]["work"]
+        while True:
             np.copyto(core.assignment, self.opinions.rows[self.at], where=core.is_free, casting="unsafe")
             take_clusters(model, core, self.room)
             self.spent += cost
             core.counters[0]["work"] += cost
             self.at = (self.at + 1) % len(self.opinions.rows)
             self.idle += 1
+            if self.spent + cost > most or not self._is_due(core, cost):
+                break
         core.assignment[:] = current
-        for name in ("score", "zeros"):
-            core.parts[name] = parts[name]
+        core.parts[["score", "zeros"]] = parts
 
     def _is_due(self, core: CoreState, cost: int) -> bool:
         """Does the share allow for one more, and may it be of use?"""
@@ -132,16 +139,17 @@ def descent_seconds(model: FlatModel) -> float:
     return SECONDS_PER_VALUE * _num_values(model)
 
 
-def pays_later(model: FlatModel, share: float, seconds: float) -> bool:
-    """Is this share of a time limit enough for one opinion?"""
-    return share * seconds > descent_seconds(model)
+def num_later(model: FlatModel, share: float, seconds: float) -> int:
+    """How many opinions this share of a time limit can pay for."""
+    return int(min(MOST_LATER, share * seconds / descent_seconds(model))) if share > 0 else 0
 
 
 @once_per_model
 def _num_values(model: FlatModel) -> int:
-    """The values that a sweep looks at; those in wide factors take about three times as long."""
-    links = np.diff(model.pair_starts) + 3 * np.diff(model.wide_starts)
-    return max(1, int((links.astype(np.int64) * model.domain_sizes).sum()))
+    """The values that a sweep looks at; in a wide factor once for each of its variables."""
+    of_wides = np.repeat(model.domain_sizes.astype(np.int64), np.diff(model.wide_starts))
+    in_wides = np.diff(model.scope_starts)[model.wides[:, 0]] @ of_wides
+    return max(1, int(np.diff(model.pair_starts) @ model.domain_sizes.astype(np.int64) + in_wides))
 
 
 @inlined

@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.construct import construct_assignment
-from beacon.engine.core import CoreState
+from beacon.engine.core import Begin, CoreState
 from beacon.engine.cross import begin_crossing, descent_seconds, end_crossing, take_clusters
 from beacon.engine.incumbent import EPSILON, floored_best_of
 from beacon.jit import inlined, kernel
 from beacon.model.flat import FlatModel, once_per_model
 
-Begin = Callable[[FlatModel, CoreState], None]
 MOST_PASSES = 20
 LEAST_PASSES = 3  # fewer reach too few variables to be worth more than a descent
 DEAR = 64  # entries a variable: where passes look at n times as many, n passes are the least that pay
@@ -63,8 +62,9 @@ def begin_by_messages(
     seconds: float = math.inf,
     clock: Callable[[], float] = perf_counter,
 ) -> None:
-    """Put a start by messages in place, crossed with a constructed one; no pass begins that would end late.
+    """Put a start by messages in place, crossed with a constructed one; no further pass that would end late.
 
+    A clock that has come to infinity says that the search is over.
     Cost: ``most`` times all table entries of factors of two variables, twice, and as many descents.
     """
     began, links = clock(), _links(model)
@@ -85,8 +85,8 @@ def begin_by_messages(
 
 
 def _is_late(now: float, began: float, turn_began: float, seconds: float) -> bool:
-    """Would one more turn take longer than is allowed? Without a limit the clock has no say."""
-    return seconds < math.inf and now - began + now - turn_began > seconds
+    """Would one more turn take longer than is allowed? Without a limit only a search that is over ends it."""
+    return now == math.inf or (seconds < math.inf and now - began + now - turn_began > seconds)
 
 
 def begin_in_time(

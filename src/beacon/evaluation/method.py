@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError, check_count
-from beacon.guided.guidance import OWN_STARTS, GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import Guide, States
 from beacon.model.flat import FlatModel, compile_model
 from beacon.model.graphical_model import GraphicalModel
@@ -209,7 +209,7 @@ class GuidedMethod(EngineMethod):
 
     def _takes_starts(self, seconds: float) -> bool:
         use = self.use.within(seconds)
-        return use is None or use.start not in OWN_STARTS
+        return use is None or not use.is_own_start
 
     def _guided(self) -> dict[str, Any]:
         return {"guide": self.guide, "use": self.use, "batch_size": self.batch_size}

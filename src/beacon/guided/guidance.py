@@ -129,12 +129,12 @@ class GuideUse:
     opinions: int = 10
     """Cross the start with this many solved queries' answers, if the guide has any and time allows."""
     later_share: float = 0.0
-    """With the strategy's own start: of the work of `auto`, to cross its best with such answers as time goes
-    by. With longer time limits than those below that is all that the guide is asked for."""
+    """The share of its work that `auto` spends on crossing its best with such answers as time goes by: with
+    its own start, and with time limits longer than ``most_seconds``."""
     least_seconds: float = 0.0
     """With a shorter time limit the guide is not asked: the strategy searches as it would without."""
     most_seconds: float = math.inf
-    """Nor with a longer one."""
+    """With a longer one neither, but for ``later_share``. A search without a time limit asks the guide."""
 
     def __post_init__(self) -> None:
         check_count("opinions", self.opinions, 0)
@@ -146,13 +146,18 @@ class GuideUse:
                 f"start must be {' or '.join(map(repr, get_args(StartFrom)))}; found {self.start!r}"
             )
         check_count("refresh", self.refresh, 0)
-        if self.guidance.is_heeded and self.start in OWN_STARTS:  # checks the rest
+        if self.guidance.is_heeded and self.is_own_start:  # checks the rest
             raise UsageError(f"a guide that is heeded starts 'random' or 'guide'; found {self.start!r}")
 
     @property
     def guidance(self) -> Guidance:
         """The rule by which moves and restarts are chosen."""
         return Guidance(self.weight, self.candidates, self.stall, self.restart_from, self.fallback)
+
+    @property
+    def is_own_start(self) -> bool:
+        """Does a search begin where no guide is needed, to be crossed with what the guide knows?"""
+        return self.start in OWN_STARTS
 
     @property
     def asks_guide(self) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.errors import UsageError
-from beacon.guided.guidance import OWN_STARTS, GuideUse
+from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
 from beacon.learn.choice import Lead, lead_over, mean_ranks, wins_over
 from beacon.model.flat import compile_model
@@ -159,8 +159,8 @@ class Tuning:
     table: tuple[dict[str, Any], ...]
     """A row for each trial, the best first: ``trial``, ``queries`` it was compared on, its mean ``rank``
     among the trials of its last round (0: always best), with a default how often it is ``ahead`` of that at
-    each mark (ties half), and its mean scores there on the queries of the first round, which all trials
-    share (None: not every query had one)."""
+    each mark (ties half), and its mean scores there on the queries that all trials were run on (None: not
+    every query had one)."""
     settings: TuneSettings
 
     def to_dict(self) -> dict[str, Any]:
@@ -203,7 +203,8 @@ def profile_trials(model: GraphicalModel) -> list[Trial]:
     """What is worth trying without a guide: the default, and what differs from it in one respect or two."""
     scale = default_penalty_weight(compile_model(model))
     weights = [scale * factor for factor in PENALTY_SCALES]
-    profiles = [Profile(), Profile(start="random"), Profile(first=Tree.name), Profile(first=OtherWeight.name)]
+    profiles = [Profile(), *(Profile(start=start) for start in ("constructed", "random"))]
+    profiles += [Profile(first=Tree.name), Profile(first=OtherWeight.name)]
     profiles += [Profile(weight) for weight in weights] + [Profile(min_share=share) for share in SHARES]
     profiles += [Profile(weight, min_share=SHARES[0]) for weight in weights]
     return [Trial("auto", UNGUIDED, profile) for profile in profiles]
@@ -253,9 +254,9 @@ def _best(
     on_round: Callable[[int, int], None] | None,
 ) -> Tuning:
     """Round after round, the better half stays and is tried on more queries; so does the default."""
-    rows: list[dict[str, Any]] = []
+    rows: list[_Row] = []
     default = _default_of(left)
-    shared = count = min(FIRST_QUERIES, len(evidences))
+    count = min(FIRST_QUERIES, len(evidences))
     known = np.empty((len(left), 0, 0))
     while True:
         if on_round is not None:
@@ -266,11 +267,12 @@ def _best(
         order = sorted(range(len(left)), key=lambda k: (-leads[k].worth, left[k] != default, ranks[k]))
         base = None if default is None else known[left.index(default)]
         if count == len(evidences) or len(left) == 1:
-            rows = [_row(left[k], shared, ranks[k], known[k], base) for k in order] + rows
-            first = order[0]
-            return Tuning(_in_its_time(left[first], leads[first], default, settings), tuple(rows), settings)
+            rows = [_Row(left[k], ranks[k], known[k], base) for k in order] + rows
+            shared, first = min(len(row.scores) for row in rows), order[0]
+            table = tuple(row.to_dict(shared) for row in rows)
+            return Tuning(_in_its_time(left[first], leads[first], default, settings), table, settings)
         kept = [k for place, k in enumerate(order) if 2 * place < len(left) or left[k] == default]
-        rows = [_row(left[k], shared, ranks[k], known[k], base) for k in order if k not in kept] + rows
+        rows = [_Row(left[k], ranks[k], known[k], base) for k in order if k not in kept] + rows
         left, known = [left[k] for k in kept], known[kept]
         count = min(2 * count, len(evidences))
 
@@ -306,7 +308,7 @@ def _crossed_beyond(tuning: Tuning) -> Tuning:
     There crossing later is what pays, and it costs no more than its share: see research/learning.md.
     """
     best, reach = tuning.best, tuning.settings.reach if tuning.settings.seconds else math.inf
-    if best.use.asks_guide or reach == math.inf:
+    if best.use.asks_guide or best.strategy != "auto" or reach == math.inf:
         return tuning
     use = GuideUse("own", opinions=0, later_share=LATER_SHARE, least_seconds=reach, most_seconds=reach)
     return replace(tuning, best=replace(best, use=use))
@@ -395,7 +397,7 @@ class _Trials:
 
     def _needs_start(self, use: GuideUse) -> bool:
         """Does a search begin, or is the guide asked, at an assignment that is given?"""
-        if not use.asks_guide or use.start in OWN_STARTS:
+        if not use.asks_guide or use.is_own_start:
             return False
         return use.start == "random" or not isinstance(self.guide, EvidenceGuide)
 
@@ -420,18 +422,25 @@ def _traces(runner: Runner, queries: Sequence[Query], stop: Stop) -> list[Trace]
     return [outcome.trace.not_before(outcome.setup_seconds) for outcome in outcomes]
 
 
-def _row(
-    trial: Trial,
-    shared: int,
-    rank: float,
-    scores: NDArray[np.float64],
-    default: NDArray[np.float64] | None,
-) -> dict[str, Any]:
-    ahead = {} if default is None else {"ahead": wins_over(scores, default).mean(axis=0).round(4).tolist()}
-    return {
-        "trial": str(trial),
-        "queries": len(scores),
-        "rank": round(float(rank), 4),
-        **ahead,
-        "scores": [round(float(m), 6) if math.isfinite(m) else None for m in scores[:shared].mean(axis=0)],
-    }
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """What a trial came to in its last round."""
+
+    trial: Trial
+    rank: float
+    scores: NDArray[np.float64]
+    """[queries, marks]"""
+    default: NDArray[np.float64] | None
+    """The default's, on the same queries."""
+
+    def to_dict(self, shared: int) -> dict[str, Any]:
+        """A row of the table; mean scores are of the queries that all trials share."""
+        means = self.scores[:shared].mean(axis=0)
+        ahead = None if self.default is None else wins_over(self.scores, self.default).mean(axis=0).round(4)
+        return {
+            "trial": str(self.trial),
+            "queries": len(self.scores),
+            "rank": round(float(self.rank), 4),
+            **({} if ahead is None else {"ahead": ahead.tolist()}),
+            "scores": [round(float(mean), 6) if math.isfinite(mean) else None for mean in means],
+        }

@@ -102,7 +102,8 @@ def compile_model(model: GraphicalModel, log_zero: float | None = None) -> FlatM
     """Flatten a model, once.
 
     ``log_zero`` defaults to -100, or twice the lowest entry, or minus twice the widest range of a table: a
-    zero is to cost more than any table has to offer, whatever is added to the table.
+    zero is to cost more than any table has to offer, whatever is added to the table. It is not below -1e15
+    where the entries are not.
     """
     if log_zero is not None:
         check_is_number("log_zero", log_zero)
@@ -146,6 +147,8 @@ def flatten(factors: Factors, log_zero: float | None, off_by: float = 0.0) -> Fl
     else:  # the range of a table without positive entries is no wider than its lowest entry is low
         widest = _widest_range(factors) if has_zeros and highest > 0 else 0.0
         floor = float(min(DEFAULT_LOG_ZERO, 2 * lowest, -2 * widest))
+        if lowest > -MAX_LOG_POTENTIAL:
+            floor = max(floor, -MAX_LOG_POTENTIAL)
     # A view of the model's own array where it has no zeros; each flat model has a view of its own.
     log_table = np.where(is_finite, log_table, floor) if has_zeros else log_table.view()
     arities = factors.arities

@@ -33,12 +33,12 @@ from beacon.runner.warm_up import (
 from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
+    from beacon.engine.core import Begin
     from beacon.engine.cross import LaterOpinions
     from beacon.exact.solve import SolvedParts
     from beacon.guided.guidance import Guidance, GuideUse
     from beacon.guided.guide import Guide
     from beacon.runner.known import Effort
-    from beacon.runner.stop import Begin
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -59,7 +59,7 @@ class Query:
 
     evidence: dict[int, int]
     start: NDArray[np.int64] | None = None
-    """None: at random."""
+    """None: as ``begin`` says."""
     yields: bool = False
     """Does the start give way to what the evidence implies? Else nothing that contradicts it is fixed."""
     opinions: NDArray[np.integer] | None = None
@@ -169,7 +169,7 @@ class Runner:
         use = None if self.use is None else self.use.within(stops[-1].seconds)
         if self.guide is None or use is None:
             return job.each_alone()
-        if use.start not in {"random", "guide"}:
+        if use.is_own_start:
             return job.each_alone(partial(self._begun, use))
         from beacon.runner.scored import is_asked_first  # noqa: PLC0415 - most searches have no guide
 
@@ -204,7 +204,7 @@ class Runner:
 
             bounding = Bounding(known, Effort.within(stops[-1].seconds))
             bounding.before(perf_counter() - began)
-        search, turn = self._new_search(query, known, stops[0].seconds), None
+        search, turn = self._new_search(query, known, stops[-1].seconds, cancelled), None
         if bounding is not None:
             search.lower(bounding.limit, bounding.slack)
             turn = bounding.turn
@@ -259,7 +259,9 @@ class Runner:
         effort = Effort.within(stops[0].seconds)
         return effort if effort.pays_to_reduce(self.searched) else None
 
-    def _new_search(self, query: Query, known: SolvedParts | None, seconds: float) -> Search:
+    def _new_search(
+        self, query: Query, known: SolvedParts | None, seconds: float, cancelled: Cancelled | None
+    ) -> Search:
         held = None if query.yields else query.start
         if known is None or (held is not None and contradicts(held, known.reduced.fixed)):
             fixed = fixed_values(self.searched, query.evidence, held, self.propagate)
@@ -267,7 +269,7 @@ class Runner:
             fixed = known.fixed
         begin = query.begin or self.begin
         if query.start is None and begin is None:
-            begin = self.strategy.beginning(self.searched, seconds, perf_counter)
+            begin = self.strategy.beginning(self.searched, *_time_left(seconds, cancelled))
         return Search(
             self.searched,
             fixed,
@@ -282,7 +284,7 @@ class Runner:
     @property
     def begins_itself(self) -> bool:
         """Does a search begin at a start that needs no guide, to be crossed with what the guide knows?"""
-        return self.use is not None and self.use.start not in {"random", "guide"}
+        return self.use is not None and self.use.is_own_start
 
     def _own_begin(self, use: GuideUse, seconds: float) -> Begin | None:
         """What puts a start in place that needs no guide, within a time limit; None: the strategy does."""
@@ -339,7 +341,7 @@ class _Job(Generic[T]):
             knowledge = None if is_over else runner.know(query, stops, so_far=first)
             began = perf_counter()
             if begun is not None and (knowledge is None or knowledge.best is None):
-                query = begun(query, stops[-1].seconds)
+                query = begun(query, 0.0 if is_over else stops[-1].seconds)
             spent = self.spent_seconds + perf_counter() - began
             outcome = runner.outcome(query, stops, knowledge=knowledge, spent_seconds=spent, **self._options)
             return self.finish(k, outcome)
@@ -511,6 +513,14 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
     """An outcome after Ctrl-C: a search between two scorings seems to have come to its last step."""
     is_cut = outcome.stop == "steps" and outcome.steps < stop.steps
     return replace(outcome, stop="interrupted") if is_cut else outcome
+
+
+def _time_left(seconds: float, cancelled: Cancelled | None) -> tuple[float, Callable[[], float]]:
+    """What a start may take, and by which clock; a search that is cancelled has no time left."""
+    if cancelled is None:
+        return seconds, perf_counter
+    clock = lambda: math.inf if cancelled.is_set() else perf_counter()  # noqa: E731
+    return (0.0 if cancelled.is_set() else seconds), clock
 
 
 def _batch_size(model: GraphicalModel) -> int:

@@ -24,7 +24,6 @@ from beacon.runner.stop import perf_counter, random_start
 if TYPE_CHECKING:
     from beacon.runner.runner import Query
 
-MOST_LATER = 200  # opinions that a search is crossed with as time goes by
 Rank = tuple[int, float]
 """Zero factors and floored score."""
 Starts = Sequence[NDArray[np.int64] | None]
@@ -49,17 +48,16 @@ def with_opinions(query: Query, flat: FlatModel, guide: Guide, use: GuideUse, se
     """
     if not crosses(guide, use):
         return query
-    from beacon.engine.cross import LaterOpinions, num_affordable, pays_later  # noqa: PLC0415 - few have any
+    from beacon.engine.cross import LaterOpinions, num_affordable, num_later  # noqa: PLC0415 - few have any
 
     count = int(min(use.opinions, num_affordable(flat, seconds)))
-    share = use.later_share if use.start == "own" else 0.0  # a start that is crossed gains no more by it
-    pays = pays_later(flat, share, seconds)
-    most = max(count, MOST_LATER) if pays else count
-    if not most:
+    share = use.later_share if use.start == "own" else 0.0  # other starts gained no more by it
+    most_later = num_later(flat, share, seconds)
+    if not count + most_later:
         return query
     fixed = as_fixed(query.evidence, flat.num_variables)
-    rows = cast("EvidenceGuide", guide).opinions(np.maximum(fixed, 0), fixed >= 0, most)
-    later = LaterOpinions(np.roll(rows, -count, axis=0), share) if pays else None
+    rows = cast("EvidenceGuide", guide).opinions(np.maximum(fixed, 0), fixed >= 0, count + most_later)
+    later = LaterOpinions(np.roll(rows, -count, axis=0), share) if most_later else None
     return replace(query, opinions=rows[:count], later=later)
 
 

@@ -27,10 +27,10 @@ from beacon.runner.stop import Stop, perf_counter
 from beacon.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
+    from beacon.engine.core import Begin
     from beacon.engine.cross import LaterOpinions
     from beacon.guided.advance import GuidedAdvance
     from beacon.guided.guidance import Guidance
-    from beacon.runner.stop import Begin
 
 CALL_SECONDS = 0.005  # how long a kernel may run before the clock and Ctrl-C are looked at
 FIRST_WORK = 5000  # some tenths of a millisecond: a short search should not spend its time on calls

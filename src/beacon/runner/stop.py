@@ -21,10 +21,7 @@ from beacon.model.graphical_model import GraphicalModel
 from beacon.rng import stream
 
 if TYPE_CHECKING:
-    from beacon.engine.core import CoreState
-    from beacon.model.flat import FlatModel
-
-    Begin = Callable[[FlatModel, CoreState], None]
+    from beacon.engine.core import Begin
 
 START_STREAM = 7  # apart from the stream of the search itself
 Start = Literal["random", "constructed"] | ArrayLike

@@ -25,7 +25,7 @@ from beacon.runner.stop import MaxSteps, perf_counter
 from beacon.strategies.strategy import STRATEGIES, Strategy, make_strategy
 
 if TYPE_CHECKING:
-    from beacon.runner.stop import Begin
+    from beacon.engine.core import Begin
 
 GUIDED = ("greedy", "gls+")
 _ONE_AT_A_TIME = threading.RLock()
@@ -47,11 +47,11 @@ def _once(prepare: Callable[..., None]) -> Callable[..., None]:
 
 
 def _kind(thing: object) -> object:
-    """What matters for kernels: of a model whether it has rows, of a strategy its type and its arms."""
+    """What matters for kernels: of a model whether it has rows, of a strategy its type, start and arms."""
     if thing is None or isinstance(thing, FlatModel):
         return _has_rows(thing)
     if isinstance(thing, Strategy):
-        return (type(thing), *map(_kind, getattr(thing, "arms", ())))
+        return (type(thing), getattr(thing, "start", None), *map(_kind, getattr(thing, "arms", ())))
     return thing
 
 

@@ -8,16 +8,13 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from beacon.engine.core import CoreState, draw_assignment, rebuild
+from beacon.engine.core import Begin, CoreState, draw_assignment, rebuild
 from beacon.engine.incumbent import Limits
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
 
 if TYPE_CHECKING:
     from beacon.engine.cross import LaterOpinions
-
-Begin = Callable[[FlatModel, CoreState], None]
-"""What puts a first assignment in place."""
 
 
 class Strategy(ABC):

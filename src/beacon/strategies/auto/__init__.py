@@ -9,14 +9,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from beacon.engine.construct import construct_assignment
-from beacon.engine.core import CoreState, draw_assignment
+from beacon.engine.core import Begin, CoreState, draw_assignment
 from beacon.engine.incumbent import STALLED, Limits
 from beacon.engine.rows import layout_of
 from beacon.errors import UsageError, check_count, check_is_number, shown
 from beacon.model.flat import FlatModel
 from beacon.strategies.auto.mix import Mix, new_mix, run_mix, settle_mix
 from beacon.strategies.gls import GlsPlus, GlsState
-from beacon.strategies.strategy import Begin, Strategy
+from beacon.strategies.strategy import Strategy
 from beacon.strategies.tree import Tree
 
 if TYPE_CHECKING:
