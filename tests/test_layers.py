@@ -183,7 +183,7 @@ print(slow, len({module.__file__ for module in modules if len(open(module.__file
 """
     command = ["solve", str(model), "--method", "gls+", "--steps", "100", "--quiet"]
     done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
-    said = re.search(r"(\d+) files of the package", (ROOT / "docs" / "design.md").read_text(encoding="utf-8"))
+    said = re.search(r"(\d+) files, not counting", (ROOT / "docs" / "design.md").read_text(encoding="utf-8"))
     assert said is not None
     slow, _, count = done.stdout.splitlines()[-1].rpartition(" ")
     assert slow == "[]"
