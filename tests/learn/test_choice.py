@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beacon.learn.choice import lead_over, mean_ranks
+from beacon.learn.choice import lead_over, mean_ranks, turn_to
 
 
 def test_ranks_are_the_share_of_the_others_that_are_ahead() -> None:
@@ -72,3 +72,16 @@ def test_marks_that_say_little_each_count_together() -> None:
 
 def test_what_is_behind_everywhere_has_no_lead() -> None:
     assert lead_over(DEFAULT - 1, DEFAULT, by_mark=True).worth == -np.inf
+
+
+def test_another_way_takes_over_where_both_together_lead_most() -> None:
+    default, ours, later = np.zeros((8, 4)), np.ones((8, 4)), np.ones((8, 4))
+    assert turn_to(ours, later, default, 0) == (3, 4), "the first is as good everywhere"
+    ours[:, 3] = -1
+    assert turn_to(ours, later, default, 0) == (2, 3)
+    ours[:3, 2] = -1
+    assert turn_to(ours, later, default, 0) == (1, 2), "the second is surer"
+    later[:, 3] = 0
+    assert turn_to(ours, later, default, 0)[1] == 2, "level at the last mark"
+    later[:5, 3] = -1
+    assert turn_to(ours, later, default, 1) == (1, 4), "behind there: it has no say"

@@ -311,3 +311,24 @@ def test_no_other_strategy_than_the_mix_is_left_with_later_crossings(monkeypatch
     trials = [PLAIN, Trial("auto", GuideUse("own", later_share=0.1))]
     best = tune(GRID, QUERIES, guide, TuneSettings((0.1, 0.2), (), 2), trials=trials).best
     assert (best.strategy, best.use.asks_guide) == ("gls+", False)
+
+
+@pytest.mark.parametrize(
+    ("later_marks", "beyond"),
+    [([-1.0, -1.0, 0.0, 1.0], " 0.32 s"), ([-1.0, -1.0, 1.0, 1.0], ""), ([-1.0, -1.0, 1.0, -1.0], " 3.5 s")],
+)
+def test_later_crossings_follow_where_they_lead(
+    later_marks: list[float], beyond: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = Trial("auto", GuideUse(later_share=0.1))
+    later = Trial("auto", GuideUse("own", opinions=0, later_share=0.1))
+    marks = {Trial("auto", UNGUIDED): [0.0] * 4, begun: [1.0, 1.0, -1.0, -1.0], later: later_marks}
+    scores = lambda _, trial, evidences: np.array([marks[trial]] * len(evidences))  # noqa: E731
+    monkeypatch.setattr("beacon.learn.tune._Trials.scores", scores)
+    guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
+    settings = TuneSettings((0.001, 0.01, 0.1, 1.0))
+    best = tune(GRID, QUERIES, guide, settings, trials=list(marks)).best
+    assert (
+        str(best) == f"auto, guide's start, with limits of 0.00029 to 0.032 s, crossed later beyond{beyond}"
+    )
+    assert GuideUse.from_dict(best.use.to_dict()) == best.use

@@ -130,6 +130,8 @@ def test_with_longer_limits_than_it_is_for_a_guide_is_asked_for_later_crossings_
     assert later is not None
     assert (later.start, later.opinions, later.later_share) == ("own", 0, 0.1)
     assert replace(use, later_share=0.0).within(1.0) is None
+    assert replace(use, later_seconds=1.0).within(1.0) is None
+    assert replace(use, later_seconds=0.9).within(1.0) == replace(later, later_seconds=0.9)
     assert GuideUse(weight=0.5, later_share=0.1, most_seconds=0.1).within(1.0) is None
 
 

@@ -130,7 +130,9 @@ class GuideUse:
     """Cross the start with this many solved queries' answers, if the guide has any and time allows."""
     later_share: float = 0.0
     """The share of its work that `auto` spends on crossing its best with such answers as time goes by: with
-    its own start, and with time limits longer than ``most_seconds``."""
+    its own start, and with time limits longer than ``most_seconds`` and ``later_seconds``."""
+    later_seconds: float = 0.0
+    """Up to this time limit, such crossings are not worth their time."""
     least_seconds: float = 0.0
     """With a shorter time limit the guide is not asked: the strategy searches as it would without."""
     most_seconds: float = math.inf
@@ -139,6 +141,7 @@ class GuideUse:
     def __post_init__(self) -> None:
         check_count("opinions", self.opinions, 0)
         check_number("later_share", self.later_share, 0, 1)
+        check_at_least("later_seconds", self.later_seconds, 0)
         check_at_least("least_seconds", self.least_seconds, 0)
         check_at_least("most_seconds", self.most_seconds, self.least_seconds)
         if self.start not in get_args(StartFrom):
@@ -172,7 +175,7 @@ class GuideUse:
         """What the guide is asked for with this time limit; None: nothing."""
         if self.is_for(seconds):
             return self
-        is_later = seconds > self.most_seconds and self.later_share > 0
+        is_later = seconds > max(self.most_seconds, self.later_seconds) and self.later_share > 0
         return replace(self, start="own", opinions=0) if is_later and not self.guidance.is_heeded else None
 
     def whatever_the_time(self) -> GuideUse:

@@ -52,14 +52,34 @@ def lead_over(ours: NDArray[np.float64], default: NDArray[np.float64], *, by_mar
 
     Between them it is behind at none. All marks of a stretch count together: each alone says little.
     """
-    won = wins_over(ours, default)
-    last = won.shape[1] - 1
+    last = ours.shape[1] - 1
     if not by_mark:
-        return Lead(_beyond_chance(won), 0, last)
-    stretches = [(a, b) for a in range(last + 1) for b in range(a, last + 1)]
-    level = [(a, b) for a, b in stretches if (won[:, a : b + 1].mean(axis=0) >= 0.5).all()]
-    leads = [Lead((b - a + 1) * _beyond_chance(won[:, a : b + 1]), a, b) for a, b in level]
-    return max(leads, default=Lead(-np.inf, 0, last))
+        return Lead(_beyond_chance(wins_over(ours, default)), 0, last)
+    leads = [lead_between(ours, default, a, b) for a in range(last + 1) for b in range(a, last + 1)]
+    return max(leads)
+
+
+def lead_between(ours: NDArray[np.float64], default: NDArray[np.float64], first: int, last: int) -> Lead:
+    """The lead from one mark to another; none where the default is ahead at any of them."""
+    won = wins_over(ours[:, first : last + 1], default[:, first : last + 1])
+    is_behind = (won.mean(axis=0) < 0.5).any()
+    return Lead(-np.inf if is_behind else won.shape[1] * _beyond_chance(won), first, last)
+
+
+def turn_to(
+    ours: NDArray[np.float64], later: NDArray[np.float64], default: NDArray[np.float64], first: int
+) -> tuple[int, int]:
+    """The last mark of a way to search that leads from ``first`` on, and the first of one that follows it.
+
+    That one leads up to the last mark; behind all marks: it does not. Between the two is the default.
+    """
+    count, best = ours.shape[1], (-np.inf, first, ours.shape[1])
+    for last in range(first, count):
+        worth = lead_between(ours, default, first, last).worth
+        for turn in range(last + 1, count):
+            best = max(best, (worth + lead_between(later, default, turn, count - 1).worth, last, turn))
+        best = max(best, (worth, last, count))
+    return best[1:]
 
 
 def _beyond_chance(won: NDArray[np.float64]) -> float:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from beacon.errors import UsageError
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
-from beacon.learn.choice import Lead, lead_over, mean_ranks, wins_over
+from beacon.learn.choice import Lead, lead_over, mean_ranks, turn_to, wins_over
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import AnyQueries, QuerySet, as_query_set
@@ -63,21 +63,26 @@ class Trial:
             return f"{self.strategy}, unguided"
         crossed = {0: " alone", GuideUse.opinions: ""}.get(use.opinions, f" crossed with {use.opinions}")
         begun = {"guide": "guide's", "messages": "messages'", "constructed": "constructed", "own": "own"}
-        is_later = use.start == "own" and use.opinions == 0 and use.later_share > 0
         said = list[str]()
         if use.start != "random":
-            said = ["crossed later" if is_later else f"{begun[use.start]} start{crossed}"]
+            said = ["crossed later" if self.only_crosses_later else f"{begun[use.start]} start{crossed}"]
         if use.weight:
             every = f"every {use.refresh} steps" if use.refresh else "once"
             said.append(f"λ {use.weight:g}, {use.candidates} moves, scored {every}")
         if use.restart_from == "guide":
             said.append("guide's restarts")
-        if is_later and use.least_seconds == use.most_seconds:
+        if self.only_crosses_later and use.least_seconds == use.most_seconds:
             return f"{self.strategy}, crossed later with limits beyond {use.most_seconds:.2g} s"
         if use.least_seconds > 0 or use.most_seconds < math.inf:
             said.append(f"with limits of {use.least_seconds:.2g} to {use.most_seconds:.2g} s")
-            said += ["crossed later beyond"] if use.later_share > 0 else []
+            since = f" {use.later_seconds:.2g} s" if use.later_seconds > use.most_seconds else ""
+            said += [f"crossed later beyond{since}"] if use.later_share > 0 else []
         return ", ".join([self.strategy, *said])
+
+    @property
+    def only_crosses_later(self) -> bool:
+        """Is the guide asked for later crossings and nothing else?"""
+        return self.use.start == "own" and not self.use.opinions and self.use.later_share > 0
 
     def may_give_way(self, default: Trial | None) -> bool:
         """With some time limits, can the guide be left out, so that the default is what remains?"""
@@ -135,14 +140,15 @@ class TuneSettings:
         """The longest time limit of which the comparison still speaks."""
         return self.seconds[-1] * REACH
 
-    def between(self, use: GuideUse, first: int, last: int) -> GuideUse:
-        """The same use for time limits from one mark to another, and somewhat beyond.
+    def between(self, use: GuideUse, first: int, last: int, turn: int) -> GuideUse:
+        """The same use for time limits from one mark to another, and later crossings from one on.
 
         Between two marks it changes halfway; of limits far from all marks nothing is known.
         """
         marks = (self.seconds[0] / REACH**2, *self.seconds, self.reach * REACH)
-        least, most = (math.sqrt(marks[k] * marks[k + 1]) for k in (first, last + 1))
-        return replace(use, least_seconds=least, most_seconds=most)
+        least, most, later = (math.sqrt(marks[k] * marks[k + 1]) for k in (first, last + 1, turn))
+        later = later if use.later_share and later > most else 0.0
+        return replace(use, least_seconds=least, most_seconds=most, later_seconds=later)
 
 
 def _known_after(seconds: float, trace: Trace) -> NDArray[np.float64]:
@@ -253,7 +259,10 @@ def _best(
     settings: TuneSettings,
     on_round: Callable[[int, int], None] | None,
 ) -> Tuning:
-    """Round after round, the better half stays and is tried on more queries; so does the default."""
+    """Round after round, the better half stays and is tried on more queries.
+
+    So do the default, and later crossings, which may follow whatever is best.
+    """
     rows: list[_Row] = []
     default = _default_of(left)
     count = min(FIRST_QUERIES, len(evidences))
@@ -270,8 +279,11 @@ def _best(
             rows = [_Row(left[k], ranks[k], known[k], base) for k in order] + rows
             shared, first = min(len(row.scores) for row in rows), order[0]
             table = tuple(row.to_dict(shared) for row in rows)
-            return Tuning(_in_its_time(left[first], leads[first], default, settings), table, settings)
-        kept = [k for place, k in enumerate(order) if 2 * place < len(left) or left[k] == default]
+            scores = dict(zip(left, known, strict=True))
+            best = _in_its_time(left[first], leads[first], default, scores, settings)
+            return Tuning(best, table, settings)
+        stays = [trial == default or trial.only_crosses_later for trial in left]
+        kept = [k for place, k in enumerate(order) if 2 * place < len(left) or stays[k]]
         rows = [_Row(left[k], ranks[k], known[k], base) for k in order if k not in kept] + rows
         left, known = [left[k] for k in kept], known[kept]
         count = min(2 * count, len(evidences))
@@ -295,11 +307,24 @@ def _leads(
     return [lead_over(row, base, by_mark=by) for row, by in zip(scores, by_time, strict=True)]
 
 
-def _in_its_time(trial: Trial, lead: Lead, default: Trial | None, settings: TuneSettings) -> Trial:
-    """The trial where it leads, if with other time limits the default can take its place."""
-    if default in {None, trial} or not (settings.seconds and trial.may_give_way(default)):
+def _in_its_time(
+    trial: Trial,
+    lead: Lead,
+    default: Trial | None,
+    scores: Mapping[Trial, NDArray[np.float64]],
+    settings: TuneSettings,
+) -> Trial:
+    """The trial where it leads, if with other time limits the default can take its place.
+
+    With longer ones it may be later crossings that lead.
+    """
+    if default is None or default == trial or not (settings.seconds and trial.may_give_way(default)):
         return trial
-    return replace(trial, use=settings.between(trial.use, lead.first, lead.last))
+    last, turn = lead.last, len(settings.seconds)
+    later = next((other for other in scores if other.only_crosses_later), trial)
+    if later != trial:
+        last, turn = turn_to(scores[trial], scores[later], scores[default], lead.first)
+    return replace(trial, use=settings.between(trial.use, lead.first, last, turn))
 
 
 def _crossed_beyond(tuning: Tuning) -> Tuning:
