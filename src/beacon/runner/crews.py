@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
 from uuid import uuid4
@@ -112,7 +113,7 @@ class DaskCrew:
                 f"start one with: dask worker {place}"
             ) from None
         client.register_plugin(Parcel(self._key, parcel), name=self._key)
-        self._executor = client.get_executor(pure=False)
+        self._tasks: set[Any] = set()
         self._count, self._count_until = 1, 0.0
 
     @property
@@ -124,14 +125,27 @@ class DaskCrew:
         return self._count
 
     def submit(self, items: Sequence[Any]) -> Future[bytes]:
-        """Have some items done."""
-        future: Future[bytes] = self._executor.submit(do, self._key, None, list(items))
-        return future
+        """Have some items done.
+
+        Dask's own executor takes a result whose worker dies before it is fetched for an error.
+        """
+        answer, task = Future[bytes](), self._client.submit(do, self._key, None, list(items), pure=False)
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._pass_on, answer))
+        return answer
+
+    def _pass_on(self, answer: Future[bytes], task: Any) -> None:
+        """Hand over what has become of a task; a result that was lost is waited for once more."""
+        self._tasks.discard(task)
+        try:
+            answer.set_result(task.result())
+        except BaseException as error:
+            answer.set_exception(error)
 
     def close(self, in_order: bool) -> None:
         """Let the workers forget the work; what runs, runs to its end there."""
         with suppress(Exception):  # the cluster may be gone
-            self._executor.shutdown(wait=in_order)
+            self._client.cancel(list(self._tasks))
             self._client.unregister_worker_plugin(self._key)
 
 
