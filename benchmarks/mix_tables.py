@@ -32,7 +32,6 @@ ASKED = {
     RESULTS.name: [name for name in OTHERS if name != "c++ tree"],  # which takes pairs alone
     FRESH.name: ARMS,
 }
-PROGRAM_COLUMNS = tuple(name for name in OTHERS if name not in ARMS)
 Rows = list[dict[str, str]]
 
 
@@ -87,6 +86,17 @@ def table(rows: list[dict[str, Any]], marks: Sequence[str] = MARKS) -> str:
     return markdown(["network", "queries", *(f"{float(mark):g} s" for mark in marks)], lines)
 
 
+def published_table(rows: Rows) -> str:
+    """The scores with the published evidence: of the mix and in brackets of what it was."""
+    found = {(row["network"], row["mark"]): row for row in rows if row["query"] == PUBLISHED}
+    lines = []
+    for network in dict.fromkeys(network for network, _ in found):
+        pairs = [found.get((network, mark)) for mark in MARKS[:3]]
+        cells = [f"{float(row['now']):.3f} ({float(row['before']):.3f})" if row else "" for row in pairs]
+        lines.append([network, *cells])
+    return markdown(["network", *(f"{float(mark):g} s" for mark in MARKS[:3])], lines)
+
+
 def best_of(rows: Rows) -> dict[tuple[str, str], float]:
     """The best score of each query by any method at any time."""
     best: dict[tuple[str, str], float] = {}
@@ -102,12 +112,11 @@ def gaps(rows: Rows, network: str, mark: str) -> dict[str, NDArray[np.float64]]:
 
     Queries that the others were not asked are left out; infinite: no assignment at all.
     """
-    columns = [name for name in NAMES.values() if name != "before"]
     of_network = [row for row in rows if row["network"] == network]
     best = best_of(of_network)
     asked = [row for row in of_network if row["mark"] == mark and row["gls+"]]
     found = {}
-    for name in columns:
+    for name in NAMES.values():
         if any(row[name] for row in of_network):
             scores = np.array([float(row[name] or NO_ANSWER) for row in asked])
             tops = np.array([best[row["network"], row["query"]] for row in asked])
@@ -117,16 +126,16 @@ def gaps(rows: Rows, network: str, mark: str) -> dict[str, NDArray[np.float64]]:
 
 def methods_table(rows: Rows, mark: str) -> str:
     """Mean gap of every method at a time, and in brackets the queries on which it has the best score."""
-    columns = [name for name in NAMES.values() if name != "before"]
-    if not any(row[name] for row in rows if row["mark"] == mark for name in PROGRAM_COLUMNS):
-        columns = [name for name in columns if name not in PROGRAM_COLUMNS]
+    at_mark = [row for row in rows if row["mark"] == mark]
+    columns = [name for name in NAMES.values() if any(row[name] for row in at_mark)]
     lines = []
     for network in dict.fromkeys(row["network"] for row in rows):
         found = gaps(rows, network, mark)
         cells = [_cell(found[name]) if name in found else "" for name in columns]
         if any(cells):
             lines.append([network, str(len(found["now"])), *cells])
-    return markdown(["network", "queries", *("mix" if name == "now" else name for name in columns)], lines)
+    shown = {"now": "mix", "before": "mix before"}
+    return markdown(["network", "queries", *(shown.get(name, name) for name in columns)], lines)
 
 
 def _cell(gap: NDArray[np.float64]) -> str:
@@ -140,7 +149,11 @@ def _cell(gap: NDArray[np.float64]) -> str:
 def page() -> str:
     """The page with its tables made anew."""
     rows, fresh = rows_of(RESULTS), rows_of(FRESH)
-    made = {"mix": lambda: table(rows), "fresh": partial(methods_table, fresh, "1.0")}
+    made = {
+        "mix": lambda: table(rows),
+        "published": lambda: published_table(rows),
+        "fresh": partial(methods_table, fresh, "1.0"),
+    }
     made |= {f"methods {float(mark):g}": partial(methods_table, rows, mark) for mark in MARKS}
     return updated(PAGE.read_text(encoding="utf-8"), made)
 

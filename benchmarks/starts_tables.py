@@ -76,13 +76,13 @@ def _known(row: dict[str, dict[str, float | None]], mark: str) -> str:
 
 
 class Study:
-    """The rows of one study, by network and method."""
+    """The rows of one study, by network and method; ``base``: what other starts are compared with."""
 
-    def __init__(self, rows: Iterable[Row], name: str) -> None:
+    def __init__(self, rows: Iterable[Row], name: str, base: str = "") -> None:
         self.rows = [row for row in rows if row["study"] == name]
         self.networks = list(dict.fromkeys(row["network"] for row in self.rows))
         methods = list(dict.fromkeys(row["method"] for row in self.rows))
-        self.base_name = next((name for name in BASES if name in methods), BASES[-1])
+        self.base_name = base or next((name for name in BASES if name in methods), BASES[-1])
         self.methods = [name for name in methods if name != self.base_name]
 
     def of(self, network: str, method: str) -> dict[str, Row]:
@@ -178,6 +178,7 @@ def tables() -> dict[str, str]:
     rows = rows_of(RESULTS)
     study = {name: Study(rows, name) for name in dict.fromkeys(row["study"] for row in rows)}
     curve = ("scattered 10 %", "clusters 2 %", "clusters 10 %", "optimum")
+    constructed = Study(rows, "default", "constructed")
     return {
         "curve": summary(study["curve"]),
         "curve by network": by_network(study["curve"], curve),
@@ -192,9 +193,15 @@ def tables() -> dict[str, str]:
         "messages": by_network(study["messages"], ("messages", "network")),
         "answers": by_network(study["answers"], study["answers"].methods),
         "fixing": by_network(study["fixing"], ("fixed first",)),
-        "long": by_network(study["long"], ("default",)),
+        "restarts": summary(study["restarts"]),
+        "restarts by network": by_network(study["restarts"], study["restarts"].methods),
+        "more answers": by_network(study["more answers"], study["more answers"].methods),
+        "generated": by_network(study["generated"], study["generated"].methods),
         "default": summary(study["default"]),
         "default by network": by_network(study["default"], ("default",)),
+        "default against constructed": summary(constructed),
+        "default by network against constructed": by_network(constructed, ("default",)),
+        "beyond": by_network(study["beyond"], ("default",)),
         "tuned": tuned(),
         "late": late(),
     }

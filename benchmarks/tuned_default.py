@@ -83,7 +83,7 @@ class Sizes:
     """Test queries that are searched to the last limit, too."""
 
 
-SIZES, LARGE_SIZES = Sizes(200, 0.05, 32, 40, 20), Sizes(40, 1.0, 12, 12, 12)
+SIZES, LARGE_SIZES = Sizes(200, 0.05, 64, 40, 40), Sizes(40, 1.0, 12, 12, 12)
 
 
 class Network(Case):
@@ -100,7 +100,7 @@ class Network(Case):
     @cached_property
     def test(self) -> NDArray[Any]:
         """[queries, variables] evidence that had no part in any choice."""
-        return self._sampled("final", self.sizes.test, 8)
+        return self._sampled("final", self.sizes.test, 12)
 
     @cached_property
     def validation(self) -> NDArray[Any]:

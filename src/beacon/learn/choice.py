@@ -50,20 +50,14 @@ def wins_over(ours: NDArray[np.float64], default: NDArray[np.float64]) -> NDArra
 def lead_over(ours: NDArray[np.float64], default: NDArray[np.float64], *, by_mark: bool) -> Lead:
     """How far [queries, marks] scores are ahead of the default's: at all marks, or from one to another.
 
-    Between them it is behind at none. All marks of a stretch count together: each alone says little.
+    From one to another it leads at each mark by itself: large leads early on do not pay for losses later.
     """
-    last = ours.shape[1] - 1
+    won = wins_over(ours, default)
+    last = won.shape[1] - 1
     if not by_mark:
-        return Lead(_beyond_chance(wins_over(ours, default)), 0, last)
-    leads = [lead_between(ours, default, a, b) for a in range(last + 1) for b in range(a, last + 1)]
-    return max(leads)
-
-
-def lead_between(ours: NDArray[np.float64], default: NDArray[np.float64], first: int, last: int) -> Lead:
-    """The lead from one mark to another; none where the default is ahead at any of them."""
-    won = wins_over(ours[:, first : last + 1], default[:, first : last + 1])
-    is_behind = (won.mean(axis=0) < 0.5).any()
-    return Lead(-np.inf if is_behind else won.shape[1] * _beyond_chance(won), first, last)
+        return Lead(float(_beyond_chance(won.mean(axis=1, keepdims=True))[0]), 0, last)
+    worths = _beyond_chance(won)
+    return max(_stretch(worths, a, b) for a in range(last + 1) for b in range(a, last + 1))
 
 
 def turn_to(
@@ -73,17 +67,25 @@ def turn_to(
 
     That one leads up to the last mark; behind all marks: it does not. Between the two is the default.
     """
+    our_worths, later_worths = (_beyond_chance(wins_over(scores, default)) for scores in (ours, later))
     count, best = ours.shape[1], (-np.inf, first, ours.shape[1])
     for last in range(first, count):
-        worth = lead_between(ours, default, first, last).worth
+        worth = _stretch(our_worths, first, last).worth
         for turn in range(last + 1, count):
-            best = max(best, (worth + lead_between(later, default, turn, count - 1).worth, last, turn))
+            best = max(best, (worth + _stretch(later_worths, turn, count - 1).worth, last, turn))
         best = max(best, (worth, last, count))
     return best[1:]
 
 
-def _beyond_chance(won: NDArray[np.float64]) -> float:
-    """By how much more than half of the queries are won, less the standard error of that."""
-    shares = won.mean(axis=1)
-    error = shares.std(ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else 0.0
-    return float(shares.mean() - 0.5 - ERRORS * error)
+def _stretch(worths: NDArray[np.float64], first: int, last: int) -> Lead:
+    """The lead from one mark to another; none if one of several marks has none."""
+    stretch = worths[first : last + 1]
+    is_lead = first == last or (stretch > 0).all()
+    return Lead(float(stretch.sum()) if is_lead else -np.inf, first, last)
+
+
+def _beyond_chance(won: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[marks] by how much more than half of the queries are won, less the standard error of that."""
+    error = won.std(axis=0, ddof=1) / np.sqrt(len(won)) if len(won) > 1 else 0.0
+    worths: NDArray[np.float64] = won.mean(axis=0) - 0.5 - ERRORS * error
+    return worths
