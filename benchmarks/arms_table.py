@@ -54,7 +54,7 @@ OTHERS = (*ARMS, *PROGRAMS, "toulbar2")
 PLANS = {
     "mixes": ((MIXES, (0.03, 0.1, 1.0), slice(None)),),
     "methods": ((OTHERS, (1.0,), slice(10)), (OTHERS, (1.0,), slice(10, None))),
-    "long": ((MIXES, (10.0,), slice(10)), (OTHERS, (10.0,), slice(10))),
+    "long": (((*MIXES, *OTHERS), (10.0,), slice(None)),),
     "fresh": (
         (("auto",), (1.0,), slice(None)),
         (ARMS, (1.0,), slice(3)),

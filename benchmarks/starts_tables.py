@@ -26,7 +26,13 @@ MARKS = ("0.003", "0.01", "0.03", "0.1", "0.3", "1", "3")
 FIRST_TIME, TIMES_A_DECADE = 0.001, 10  # of the way to the last limit, see starts.py
 BASES = ("auto", "constructed")
 """What other starts are compared with: the first that a study has."""
-CLOSE = 1e-3  # of the score: the time to come this close
+NEAR, CLOSE = 1e-2, 1e-3  # of the score: the times to come this close
+COLUMNS = ("study", "network", "query", "method", "best", "close", *MARKS, "near")
+SIZES = ("grid20x20.f5.wrap", "grid40x40.f10", "grid80x80.f10", "grid 250 × 250")
+SIZES += ("le450_5a_4.wcsp", "colouring 4,500")
+LARGE = ("grid 250 × 250", "colouring 4,500", "RBM 500 + 500", "diagnosis 10,000", "pedigree 10,000")
+UAI = ("Grids_", "ObjectDetection_", "Promedas_", "ProteinFolding_", "Segmentation_", "wcsp_13")
+WON, LOST = 60, 48  # percent: what the default is to win, and not to fall below
 TIE = 1e-6
 Row = dict[str, str]
 
@@ -46,22 +52,23 @@ def keep(files: dict[str, Path]) -> None:
         best[key] = max([best.get(key, -np.inf), *found])
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["study", "network", "query", "method", "best", "close", *MARKS])
-        writer.writerows(row.values() for row in others)
+        writer.writerow(COLUMNS)
+        writer.writerows([row.get(name, "") for name in COLUMNS] for row in others)
         for row in raw:
             top = best[row["network"], row["query"]]
-            cells = [f"{top:.10g}", _close(row, top), *(_known(row, mark) for mark in MARKS)]
+            close, near = (_within(row, top, share) for share in (CLOSE, NEAR))
+            cells = [f"{top:.10g}", close, *(_known(row, mark) for mark in MARKS), near]
             writer.writerow([row["study"], row["network"], row["query"], row["method"], *cells])
 
 
-def _close(row: dict[str, Any], best: float) -> str:
-    """When the score is close to the best known; empty: not by the end.
+def _within(row: dict[str, Any], best: float, share: float) -> str:
+    """When the score is within a share of the best known; empty: not by the end.
 
     On the way of the longest search, or by the limit of a shorter one.
     """
     ends = [(FIRST_TIME * 10 ** (k / TIMES_A_DECADE), score) for k, score in enumerate(row["way"])]
     ends += [(float(limit), score) for limit, score in row["scores"].items()]
-    times = [time for time, score in ends if score is not None and best - score <= CLOSE * abs(best)]
+    times = [time for time, score in ends if score is not None and best - score <= share * abs(best)]
     return f"{min(times):.3g}" if times else ""
 
 
@@ -116,14 +123,19 @@ class Study:
         return float(np.mean(gaps)) if gaps else np.nan
 
     @staticmethod
-    def seconds(rows: Iterable[Row]) -> float:
+    def seconds(rows: Iterable[Row], column: str = "close") -> float:
         """The median time to come close; infinite where half of the queries or more do not.
 
         Of those with the longest searches alone.
         """
         some = list(rows)
         last = max((mark for mark in MARKS if any(row[mark] for row in some)), key=float)
-        return float(np.median([float(row["close"] or "inf") for row in some if row[last]]))
+        return float(np.median([float(row[column] or "inf") for row in some if row[last]]))
+
+    def speed_up(self, network: str, method: str) -> float:
+        """How many times as soon a method is close, by the medians; nan: neither is."""
+        ours, base = (self.seconds(rows(network, method).values()) for rows in (self.of, self.base))
+        return base / ours if np.isfinite(ours) else (0.0 if np.isfinite(base) else np.nan)
 
 
 def _score(row: Row, mark: str) -> float:
@@ -173,6 +185,43 @@ def by_network(study: Study, methods: Iterable[str]) -> str:
     return markdown(["network", "queries", "start", *marks, "s to 0.1 %"], lines)
 
 
+def sizes(study: Study, methods: Iterable[str]) -> str:
+    """The median seconds to come within 1 % and 0.1 % of the best known score, from small to large."""
+    chosen, lines = list(methods), []
+    for network in SIZES:
+        of_method = [study.of(network, method).values() for method in chosen]
+        cells = [_time(study.seconds(rows, column)) for column in ("near", "close") for rows in of_method]
+        lines.append([network, *cells])
+    return markdown(["network", *(f"{part}, {name}" for part in ("1 %", "0.1 %") for name in chosen)], lines)
+
+
+def targets(studies: dict[str, Study]) -> str:
+    """On how many networks the default is where it was to be, by what it is compared with."""
+    lines = []
+    for name, study in studies.items():
+        kinds = [[n for n in study.networks if _kind(n) == kind] for kind in range(3)]
+        for said, is_met in (
+            (f"at least {WON} % at 0.1 s", lambda n, s=study: s.wins(n, "default", "0.1").mean() >= WON),
+            (f"nowhere below {LOST} %", lambda n, s=study: _worst(s, n) >= LOST),
+            ("within 0.1 % in half the time", lambda n, s=study: s.speed_up(n, "default") >= 2),
+            ("within 0.1 % in a quarter of the time", lambda n, s=study: s.speed_up(n, "default") >= 4),
+        ):
+            counts = [f"{sum(bool(is_met(n)) for n in some)} of {len(some)}" for some in kinds]
+            lines.append([name, said, *counts])
+    return markdown(["against", "", "the paper's", "competition's", "large"], lines)
+
+
+def _worst(study: Study, network: str) -> float:
+    """The least share of queries that the default wins at any mark."""
+    wins = (study.wins(network, "default", mark) for mark in MARKS)
+    return min(float(won.mean()) for won in wins if len(won))
+
+
+def _kind(network: str) -> int:
+    """0: of the paper, 1: of the competition, 2: large."""
+    return 2 if network in LARGE else int(network.startswith(UAI))
+
+
 def tables() -> dict[str, str]:
     """All tables by name."""
     rows = rows_of(RESULTS)
@@ -201,6 +250,8 @@ def tables() -> dict[str, str]:
         "default by network": by_network(study["default"], ("default",)),
         "default against constructed": summary(constructed),
         "default by network against constructed": by_network(constructed, ("default",)),
+        "sizes": sizes(study["default"], ("constructed", "auto", "default")),
+        "targets": targets({"auto": study["default"], "constructed": constructed}),
         "beyond": by_network(study["beyond"], ("default",)),
         "tuned": tuned(),
         "late": late(),

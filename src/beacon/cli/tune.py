@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from beacon.cli.console import ProgressBar, least_width, line_width, say, say_drawn, say_json
-from beacon.cli.options import Backend, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, argument, flags, option
+from beacon.cli.options import Backend, Json, ModelFile, QueryFile, Quiet, Seed, argument, flags, option
 from beacon.errors import UsageError
 from beacon.learn.tune import TuneSettings
 
@@ -16,6 +16,8 @@ GUIDE_HELP = "Guide of `beacon train`; without one, give --out to make a profile
 GuideFolder = Annotated[str | None, argument("GUIDE", GUIDE_HELP)]
 OUT_HELP = "Without a guide: folder to write the profile to."
 ProfileOut = Annotated[str | None, option("-o --out PROFILE", OUT_HELP)]
+THREADS = "Queries to work on at once; default: 1, since times are compared; on a backend all of its workers."
+Threads = Annotated[int | None, option("--threads --jobs T", THREADS, low=1)]
 
 
 @flags(
@@ -31,7 +33,7 @@ def tune(
     *,
     out: ProfileOut = None,
     given: dict[str, Any],
-    jobs: Jobs = None,
+    threads: Threads = None,
     backend: Backend = None,
     seed: Seed = 0,
     json: Json = False,
@@ -58,12 +60,14 @@ def tune(
     model = read_model(model_file)
     queries = QuerySet.load(queries_file, model)
     guide = None if guide_folder is None else load_guide(guide_folder, model)
-    with on_backend(backend, jobs), ProgressBar("tuning", None, quiet) as bar:
+    with on_backend(backend, threads), ProgressBar("tuning", None, quiet) as bar:
 
         def tell(trials: int, count: int) -> None:
             bar.describe(f"{trials} ways to search on {count} queries")
 
-        tuning = tune_guide(*(model, queries, guide, settings), seed=seed, threads=jobs or 1, on_round=tell)
+        tuning = tune_guide(
+            *(model, queries, guide, settings), seed=seed, threads=threads or 1, on_round=tell
+        )
     tuned = tuning.to_dict()
     if guide_folder is not None:
         update_tuned(guide_folder, tuned)

@@ -37,7 +37,7 @@ class TeacherSettings:
     """
 
     method: str = "auto"
-    """``auto`` (GLS+ and tree moves), ``gls+``, or ``toulbar2`` (optimal where it proves so; where not, the
+    """``auto``, ``gls+``, or ``toulbar2`` (optimal where it proves so; where not, the
     better of its answer and that of ``auto``)."""
     steps: int | None = None
     """Steps of each run; 100,000 unless a time is given."""
