@@ -104,6 +104,8 @@ def test_a_guide_that_is_to_be_heeded_starts_although_tuning_found_a_start_witho
     assert guide_and_use(GRID, folder, None, None)[1] == GuideUse("messages", most_seconds=0.1)
     assert guide_and_use(GRID, folder, changes, None)[1] == GuideUse("guide", **changes)
     assert guide_and_use(GRID, folder, {"opinions": 3}, None)[1] == GuideUse("messages", opinions=3)
+    update_tuned(folder, {"use": GuideUse("messages", opinions=0).to_dict(), "strategy": "auto"})
+    assert guide_and_use(GRID, folder, changes, None)[1].opinions == GuideUse.opinions
 
 
 def test_results_are_heard_of_as_they_come() -> None:

@@ -302,12 +302,12 @@ def tuned_use(guide: Guide, changes: Mapping[str, Any] | None = None) -> GuideUs
     from beacon.guided.guidance import OWN_STARTS, GuideUse  # noqa: PLC0415 - most solves have no guide
 
     changes, tuned = changes or {}, dict(_tuned(guide).get("use", {}))
-    if changes.get("start", tuned.get("start")) != tuned.get("start"):
-        tuned.pop("opinions", None)  # they were found for the start that tuning chose
     settings = {**tuned, **changes}
     is_heeded = settings.get("weight") or settings.get("restart_from") == "guide"
     if is_heeded and "start" not in changes and settings.get("start") in OWN_STARTS:
         settings["start"] = "guide"  # a guide that is heeded has no say beside a start that tuning found
+    if settings.get("start") != tuned.get("start") and "opinions" not in changes:
+        settings.pop("opinions", None)  # they were found for the start that tuning chose
     use = GuideUse.from_dict(settings)
     return use.whatever_the_time() if changes else use
 

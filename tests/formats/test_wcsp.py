@@ -209,6 +209,23 @@ def test_published_problems_agree_with_the_uai_files_made_from_them(
         assert potentials.log_score(assignment) == pytest.approx(expected, rel=1e-6)
 
 
+def test_many_small_functions_count_as_much_as_they_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 2000
+    path = tmp_path / "p.wcsp"
+    path.write_text(f"p 1 2 {count} 9\n2\n" + "1 0 0 1\n1 4\n" * count)
+    monkeypatch.setenv("BEACON_MEMORY", str(500 * count / 2**30))
+    with pytest.raises(FormatError, match="expected what fits into"):
+        read_model(path)
+    monkeypatch.setenv("BEACON_MEMORY", str(900 * count / 2**30))
+    tracemalloc.start()
+    read_model(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 900 * count
+
+
 def test_many_tuples_take_less_memory_than_words_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"{a} {b} {a + b + 100_000}" for a in range(300) for b in range(300)]
     path, num_tokens = tmp_path / "p.wcsp", 3 * len(lines)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from beacon.engine import message_start
+from beacon.engine.construct import construct_assignment
 from beacon.engine.core import Begin
 from beacon.guide.fast_guide import FastGuide
+from beacon.guide.solved import SolvedGuide
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import StateBatch
 from beacon.model.families import ising_grid
@@ -26,12 +30,14 @@ from beacon.runner.search import Search
 from beacon.runner.stop import MaxRuntime, MaxSteps
 from beacon.solver import solve, solve_many
 from beacon.strategies.auto import Auto
+from beacon.strategies.gls import GlsPlus
 from tests.guide.helpers import evidence_of, random_states, random_weights
 from tests.runner.test_in_step import CountingGuide
 
 GRID = ising_grid(6, 6, seed=3)
 QUERIES = evidence_of(random_states(GRID, 5, seed=1, share=0.2))
 ENDLESS = MaxRuntime(60)
+FAR = ENDLESS | MaxSteps(20)  # an end that is not waited for
 ONCE, IN_STEP = GuideUse("guide", 0.5), GuideUse("random", 0.5, refresh=10)
 USES = [None, ONCE, IN_STEP]
 every_way = pytest.mark.parametrize("use", USES, ids=["alone", "asked once", "in step"])
@@ -310,8 +316,11 @@ class Timed(Auto):
 def test_a_start_may_take_of_the_last_limit() -> None:
     runner = Runner(GRID, Timed(exact=False))
     Timed.heard.clear()
-    runner.outcome(Query({}), [MaxSteps(10), MaxRuntime(0.05)])
-    assert [seconds for seconds, _ in Timed.heard] == [0.05]
+    runner.outcome(Query({}), [MaxSteps(10), FAR])
+    runner.outcome(Query({}), [FAR], spent_seconds=20)
+    whole, left = (seconds for seconds, _ in Timed.heard)
+    assert 50 < whole <= 60
+    assert 30 < left <= 40
 
 
 def test_a_search_that_is_cancelled_has_no_time_for_its_start() -> None:
@@ -322,6 +331,66 @@ def test_a_search_that_is_cancelled_has_no_time_for_its_start() -> None:
     assert Timed.heard == [(0.0, math.inf)]
 
 
+def test_a_start_of_a_guided_search_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard, guide = list[tuple[float, float]](), SolvedGuide(GRID, np.zeros((1, 36), dtype=np.int64))
+    runner = Runner(GRID, Auto(exact=False), guide, GuideUse("messages"), threads=1)
+
+    def begin_in_time(model: FlatModel, seconds: float, clock: Callable[[], float]) -> Begin:
+        heard.append((seconds, clock()))
+        return construct_assignment
+
+    monkeypatch.setattr(message_start, "begin_in_time", begin_in_time)
+    run(runner, FAR, spent_seconds=100.0)  # 20 s for each
+    assert all(30 < seconds < 41 for seconds, _ in heard)
+    heard.clear()
+    cancelled = Cancelled()
+    cancelled.set()
+    run(runner, FAR, cancelled=cancelled, keeps_all=True)
+    assert heard == [(0.0, math.inf)] * len(QUERIES)
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True], ids=["no time", "cancelled"])
+def test_a_guided_start_is_crossed_only_if_there_is_time(is_cancelled: bool) -> None:
+    class Asked(SolvedGuide):
+        counts: ClassVar[list[int]] = []
+
+        def opinions(self, values: Any, observed: Any, count: int) -> Any:
+            self.counts.append(count)
+            return super().opinions(values, observed, count)
+
+    guide, cancelled = Asked(GRID, np.zeros((20, 36), dtype=np.int64)), Cancelled()
+    runner = runner_of(GuideUse(opinions=7), guide)
+    run(runner, MaxSteps(1), FAR)
+    assert guide.counts.count(7) == len(QUERIES)
+    guide.counts.clear()
+    if is_cancelled:
+        cancelled.set()
+    run(runner, MaxSteps(1), FAR if is_cancelled else MaxRuntime(1e-7), cancelled=cancelled, keeps_all=True)
+    assert guide.counts.count(7) == 0
+
+
+def test_a_start_that_is_given_is_crossed_later_alone() -> None:
+    guide = SolvedGuide(GRID, np.zeros((20, 36), dtype=np.int64))
+    use, start = GuideUse("own", later_share=0.1), np.zeros(36, dtype=np.int64)
+    runner = Runner(GRID, "auto", guide, use)
+    asked, given = (runner._begun(use, Query({}, s), 60.0, time.perf_counter) for s in (None, start))
+    assert asked.opinions is not None
+    assert len(asked.opinions) == use.opinions
+    assert given.opinions is not None
+    assert len(given.opinions) == 0
+    assert asked.later is not None
+    assert given.later is not None
+
+
+def test_a_strategy_may_have_a_start_of_its_own_kind() -> None:
+    @dataclass(frozen=True)
+    class Listed(GlsPlus):
+        start: Any = ()
+
+    (_, outcome) = next(Runner(GRID, Listed(start=[0])).run([Query({})], [MaxSteps(5)], keep))
+    assert outcome.steps == 5
+
+
 def test_kernels_of_messages_are_ready_whatever_was_searched_before() -> None:
     kinds = [warm_up._kind(Auto(start=start)) for start in ("messages", "constructed", "random")]
-    assert len(set(kinds)) == 3
+    assert len(set(kinds)) == 2

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import joblib
 import pytest
 
 from beacon.errors import BeaconError, FormatError, MissingDependencyError, ModelError, UsageError
-from beacon.runner.crews import MOST_PARCELS, LokyCrew, forget, keep, on_backend, opened
+from beacon.runner.crews import MOST_PARCELS, DaskCrew, LokyCrew, forget, keep, on_backend, opened
 from beacon.runner.pool import Cancelled, has_workers, num_threads
 from beacon.runner.workers import MAX_REFUSED, Workers, each, spread
 
@@ -134,6 +134,34 @@ def test_workers_that_take_no_work_are_an_error(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(BeaconError, match=r"workers die before they can be given work \(BrokenExecutor\)"):
         list(spread(doing(lambda item: item), ITEMS))
     assert Dead.tries == MAX_REFUSED
+
+
+def test_the_end_of_the_work_also_ends_the_wait_for_a_result_that_was_lost() -> None:
+    class Task:
+        def add_done_callback(self, call: Callable[[Any], None]) -> None:
+            self.call = call
+
+        def result(self) -> bytes:  # its worker is gone: nothing comes unless it is cancelled
+            crew.close(in_order=False)
+            assert client.cancelled == [self]
+            raise CancelledError
+
+    class Client:
+        def __init__(self) -> None:
+            self.cancelled, self.task = list[Any](), Task()
+
+        def submit(self, *_: Any, **__: Any) -> Task:
+            return self.task
+
+        def cancel(self, tasks: list[Any]) -> None:
+            self.cancelled += tasks
+
+    client, crew = Client(), DaskCrew.__new__(DaskCrew)
+    crew._client, crew._key, crew._tasks = client, "work", set()
+    answer = crew.submit([1])
+    client.task.call(client.task)
+    assert isinstance(answer.exception(), CancelledError)
+    assert crew._tasks == set()
 
 
 def test_no_items_need_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,8 @@ class CoreState(NamedTuple):
 
 Begin = Callable[[FlatModel, CoreState], None]
 """What puts a first assignment in place."""
+Clock = Callable[[], float]
+"""Seconds that go by."""
 
 
 def new_core(model: FlatModel, fixed: Fixed, seed: int, *, flips: bool = True) -> CoreState:

@@ -101,7 +101,7 @@ class Crossings:
     def cross_due(self, model: FlatModel, core: CoreState) -> None:
         """Cross the core's best with those that are due; its assignment stays. Cost: the model, for each.
 
-        After a time without any many are due at once: then only some, so that time limits are kept.
+        After a pause many may be due at once; only some are crossed then, so that time limits are kept.
         """
         cost = 1 + _num_values(model) // VALUES_PER_WORK
         if not self._is_due(core, cost):

@@ -10,7 +10,6 @@ that one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 from typing import NamedTuple
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.construct import construct_assignment
-from beacon.engine.core import Begin, CoreState
+from beacon.engine.core import Begin, Clock, CoreState
 from beacon.engine.cross import begin_crossing, descent_seconds, end_crossing, take_clusters
 from beacon.engine.incumbent import EPSILON, floored_best_of
 from beacon.jit import inlined, kernel
@@ -29,7 +28,7 @@ MOST_PASSES = 20
 LEAST_PASSES = 3  # fewer reach too few variables to be worth more than a descent
 DEAR = 64  # entries a variable: where passes look at n times as many, n passes are the least that pay
 PATIENCE = 3  # passes without a gain, after which there are no more
-MAX_SHARE = 0.4  # of a time limit, for all passes
+MAX_SHARE = 0.4  # of a time limit, for the whole start
 DEFAULT_SECONDS = 1.0  # what a search without a time limit is taken to have: the same on every machine
 SECONDS_PER_ENTRY = 5e-9
 WIDE_SHARE = 0.1  # of the links, at most: messages do not pass through wide factors
@@ -60,7 +59,7 @@ def begin_by_messages(
     core: CoreState,
     most: int = MOST_PASSES,
     seconds: float = math.inf,
-    clock: Callable[[], float] = perf_counter,
+    clock: Clock = perf_counter,
 ) -> None:
     """Put a start by messages in place, crossed with a constructed one; no further pass that would end late.
 
@@ -89,9 +88,7 @@ def _is_late(now: float, began: float, turn_began: float, seconds: float) -> boo
     return now == math.inf or (seconds < math.inf and now - began + now - turn_began > seconds)
 
 
-def begin_in_time(
-    model: FlatModel, seconds: float, clock: Callable[[], float] = perf_counter, least: float = 1
-) -> Begin:
+def begin_in_time(model: FlatModel, seconds: float, clock: Clock = perf_counter, least: float = 1) -> Begin:
     """A start by as many passes of messages as the time limit allows; a constructed one if too few."""
     limit = seconds if seconds < math.inf else DEFAULT_SECONDS
     a_pass = SECONDS_PER_ENTRY * _num_entries(model) + descent_seconds(model)
@@ -101,7 +98,7 @@ def begin_in_time(
     return partial(begin_by_messages, most=passes, seconds=MAX_SHARE * seconds, clock=clock)
 
 
-def begin_where_it_pays(model: FlatModel, seconds: float, clock: Callable[[], float] = perf_counter) -> Begin:
+def begin_where_it_pays(model: FlatModel, seconds: float, clock: Clock = perf_counter) -> Begin:
     """The same, but a constructed start where messages are not likely to be worth their time.
 
     A flip costs about the same whatever the model, a pass of messages the entries of its tables: where these
@@ -117,18 +114,9 @@ def begin_where_it_pays(model: FlatModel, seconds: float, clock: Callable[[], fl
 @once_per_model
 def _num_entries(model: FlatModel) -> int:
     """The table entries that one pass looks at."""
-    return int(_count_entries(model))
-
-
-@kernel
-def _count_entries(model: FlatModel) -> int:
-    count = 0
-    for variable in range(len(model.domain_sizes)):
-        for link in range(model.pair_starts[variable], model.pair_starts[variable + 1]):
-            other = model.pairs[link, 2]
-            if other >= 0:
-                count += model.domain_sizes[variable] * model.domain_sizes[other]
-    return count
+    sizes, others = model.domain_sizes.astype(np.int64), model.pairs[:, 2]
+    other_sizes = np.where(others >= 0, sizes[others], 0)
+    return int(np.repeat(sizes, np.diff(model.pair_starts)) @ other_sizes)
 
 
 @once_per_model

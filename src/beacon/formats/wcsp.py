@@ -24,6 +24,7 @@ from beacon.model.factors import Factor
 from beacon.model.graphical_model import GraphicalModel
 
 _MAX_PRECISION = 15
+_FUNCTION_BYTES = 400  # of a function: its factor, scope and arrays
 _TOKEN_BYTES = 48  # of a number in a tuple: read part by part, collected, and copies that are checked
 
 
@@ -146,7 +147,7 @@ class _Reader:
         tokens, num_variables = self._tokens, len(self._sizes)
         arity = tokens.next_int("the arity of a function", low=-num_variables, high=num_variables)
         scope = tuple(tokens.next_int_list(abs(arity), "a variable in a scope", high=num_variables - 1))
-        if problem := problem_with_scope(scope):
+        if problem := problem_with_scope(scope) or tokens.budget.problem(_FUNCTION_BYTES):
             tokens.fail(problem)
         default = self._next_cost("a default cost", low=-1)
         if default == -1:

@@ -130,7 +130,7 @@ class GuideUse:
     """Cross the start with this many solved queries' answers, if the guide has any and time allows."""
     later_share: float = 0.0
     """The share of its work that `auto` spends on crossing its best with such answers as time goes by: with
-    its own start, and with time limits longer than ``most_seconds`` and ``later_seconds``."""
+    its own start, and, whatever the start, with limits longer than ``most_seconds`` and ``later_seconds``."""
     later_seconds: float = 0.0
     """Up to this time limit, such crossings are not worth their time."""
     least_seconds: float = 0.0

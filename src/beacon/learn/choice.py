@@ -55,7 +55,7 @@ def lead_over(ours: NDArray[np.float64], default: NDArray[np.float64], *, by_mar
     won = wins_over(ours, default)
     last = won.shape[1] - 1
     if not by_mark:
-        return Lead(float(_beyond_chance(won.mean(axis=1, keepdims=True))[0]), 0, last)
+        return Lead((last + 1) * float(_beyond_chance(won.mean(axis=1, keepdims=True))[0]), 0, last)
     worths = _beyond_chance(won)
     return max(_stretch(worths, a, b) for a in range(last + 1) for b in range(a, last + 1))
 

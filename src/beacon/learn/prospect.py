@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from statistics import median
-from time import thread_time
+from time import perf_counter, thread_time
 from typing import Any
 
 from beacon.errors import BeaconError
@@ -159,8 +159,10 @@ def _probe(runner: Runner, evidence: dict[int, int]) -> Probe:
     knowledge, flat = runner.know(Query(evidence), [MaxRuntime(PROBE_SECONDS)]), runner.flat
     if knowledge.best is not None:
         return Probe(knowledge.seconds, 0, True, True, knowledge.seconds)
-    search = Search(flat, fixed_values(flat, evidence, None), Auto(), seed=SEED)
-    began = thread_time()
+    began, made_at = thread_time(), perf_counter()
+    begin = Auto().beginning(flat, PROBE_SECONDS, perf_counter)
+    search = Search(flat, fixed_values(flat, evidence, None), Auto(), seed=SEED, begin=begin)
+    search.charge(perf_counter() - made_at)
     reason = search.run(MaxRuntime(PROBE_SECONDS))
     busy_seconds, trace = thread_time() - began, search.trace
     work = DEFAULT_STEPS / max(search.steps, 1) if reason == "seconds" else 1

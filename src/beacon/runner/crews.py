@@ -136,11 +136,14 @@ class DaskCrew:
 
     def _pass_on(self, answer: Future[bytes], task: Any) -> None:
         """Hand over what has become of a task; a result that was lost is waited for once more."""
-        self._tasks.discard(task)
         try:
-            answer.set_result(task.result())
+            result = task.result()
         except BaseException as error:
             answer.set_exception(error)
+        else:
+            answer.set_result(result)
+        finally:
+            self._tasks.discard(task)
 
     def close(self, in_order: bool) -> None:
         """Let the workers forget the work; what runs, runs to its end there."""

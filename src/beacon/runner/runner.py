@@ -33,12 +33,15 @@ from beacon.runner.warm_up import (
 from beacon.strategies.strategy import Strategy, make_strategy
 
 if TYPE_CHECKING:
-    from beacon.engine.core import Begin
+    from beacon.engine.core import Begin, Clock
     from beacon.engine.cross import LaterOpinions
     from beacon.exact.solve import SolvedParts
     from beacon.guided.guidance import Guidance, GuideUse
     from beacon.guided.guide import Guide
     from beacon.runner.known import Effort
+
+    Begun = Callable[["Query", float, Clock], "Query"]
+    """Says where a query begins that has this many seconds left."""
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -204,7 +207,8 @@ class Runner:
 
             bounding = Bounding(known, Effort.within(stops[-1].seconds))
             bounding.before(perf_counter() - began)
-        search, turn = self._new_search(query, known, stops[-1].seconds, cancelled), None
+        left = stops[-1].seconds - (perf_counter() - began)
+        search, turn = self._new_search(query, known, left, cancelled), None
         if bounding is not None:
             search.lower(bounding.limit, bounding.slack)
             turn = bounding.turn
@@ -286,27 +290,27 @@ class Runner:
         """Does a search begin at a start that needs no guide, to be crossed with what the guide knows?"""
         return self.use is not None and self.use.is_own_start
 
-    def _own_begin(self, use: GuideUse, seconds: float) -> Begin | None:
+    def _own_begin(self, use: GuideUse, seconds: float, clock: Clock) -> Begin | None:
         """What puts a start in place that needs no guide, within a time limit; None: the strategy does."""
         if use.start == "own":
             return None
         if use.start == "messages":
             from beacon.engine.message_start import begin_in_time  # noqa: PLC0415
 
-            return begin_in_time(self.searched, seconds, perf_counter)
+            return begin_in_time(self.searched, seconds, clock)
         from beacon.engine.construct import construct_assignment  # noqa: PLC0415
 
         return construct_assignment
 
-    def _begun(self, use: GuideUse, query: Query, seconds: float) -> Query:
-        """A query with its own kind of start, to be crossed with what the guide knows."""
+    def _begun(self, use: GuideUse, query: Query, seconds: float, clock: Clock) -> Query:
+        """A query with its own kind of start, crossed with what the guide knows; a given one is so later."""
         from beacon.runner.scored import with_opinions  # noqa: PLC0415
 
-        if query.start is not None:
-            return query
         assert self.guide is not None
+        if query.start is not None:
+            return with_opinions(query, self.searched, self.guide, replace(use, opinions=0), seconds)
         query = with_opinions(query, self.searched, self.guide, use, seconds)
-        return replace(query, begin=self._own_begin(use, seconds))
+        return replace(query, begin=self._own_begin(use, seconds, clock))
 
     @property
     def _guidance(self) -> Guidance | None:
@@ -328,7 +332,7 @@ class _Job(Generic[T]):
     ends: float
     """When all are to be done; infinity: whenever they are."""
 
-    def each_alone(self, begun: Callable[[Query, float], Query] | None = None) -> Iterator[tuple[int, T]]:
+    def each_alone(self, begun: Begun | None = None) -> Iterator[tuple[int, T]]:
         """Each search by itself, as many at once as there are threads; ``begun`` says where it begins."""
         runner, first = self.runner, self._know_the_only_one()
         if first is not None and first.best is not None:
@@ -341,7 +345,8 @@ class _Job(Generic[T]):
             knowledge = None if is_over else runner.know(query, stops, so_far=first)
             began = perf_counter()
             if begun is not None and (knowledge is None or knowledge.best is None):
-                query = begun(query, 0.0 if is_over else stops[-1].seconds)
+                charged = self.spent_seconds + (knowledge.seconds if knowledge is not None else 0.0)
+                query = begun(query, *_time_left(stops[-1].seconds - charged, self.cancelled))
             spent = self.spent_seconds + perf_counter() - began
             outcome = runner.outcome(query, stops, knowledge=knowledge, spent_seconds=spent, **self._options)
             return self.finish(k, outcome)
@@ -441,12 +446,15 @@ class _Job(Generic[T]):
         is_heeded, from_guide = use.guidance.is_heeded, use.start == "guide"
 
         def work(k: int) -> T:
-            began, query = perf_counter(), some[k]
+            began, query, knowledge = perf_counter(), some[k], open_queries[numbers[k]]
+            spent = self.spent_seconds + scored.seconds
             if from_guide:
-                query = with_opinions(query, runner.searched, guide, use, self.stops[0].seconds)
+                left = self.stops[-1].seconds - spent - knowledge.seconds
+                seconds, _ = _time_left(left, self.cancelled)
+                query = with_opinions(query, runner.searched, guide, use, seconds)
                 query = replace(query, start=scored.starts[k], yields=True)
-            scores, knowledge = scored.scores[k] if is_heeded else None, open_queries[numbers[k]]
-            spent = self.spent_seconds + scored.seconds + perf_counter() - began
+            scores = scored.scores[k] if is_heeded else None
+            spent += perf_counter() - began
             outcome = runner.outcome(
                 query,
                 self._stops_in_time(len(some) - k + num_later, spent + knowledge.seconds),
@@ -515,12 +523,12 @@ def _interrupted(outcome: Outcome, stop: Stop) -> Outcome:
     return replace(outcome, stop="interrupted") if is_cut else outcome
 
 
-def _time_left(seconds: float, cancelled: Cancelled | None) -> tuple[float, Callable[[], float]]:
-    """What a start may take, and by which clock; a search that is cancelled has no time left."""
+def _time_left(seconds: float, cancelled: Cancelled | None) -> tuple[float, Clock]:
+    """What a start may take of the seconds left, and by which clock; a cancelled search has no time left."""
     if cancelled is None:
-        return seconds, perf_counter
+        return max(0.0, seconds), perf_counter
     clock = lambda: math.inf if cancelled.is_set() else perf_counter()  # noqa: E731
-    return (0.0 if cancelled.is_set() else seconds), clock
+    return (0.0 if cancelled.is_set() else max(0.0, seconds)), clock
 
 
 def _batch_size(model: GraphicalModel) -> int:

@@ -51,8 +51,12 @@ def _kind(thing: object) -> object:
     if thing is None or isinstance(thing, FlatModel):
         return _has_rows(thing)
     if isinstance(thing, Strategy):
-        return (type(thing), getattr(thing, "start", None), *map(_kind, getattr(thing, "arms", ())))
+        return (type(thing), _begins_by_messages(thing), *map(_kind, getattr(thing, "arms", ())))
     return thing
+
+
+def _begins_by_messages(strategy: Strategy) -> bool:
+    return isinstance(start := getattr(strategy, "start", None), str) and start == "messages"
 
 
 @_once
@@ -62,10 +66,9 @@ def warm_up(strategy: Strategy, flat: FlatModel | None = None) -> None:
     arms = getattr(strategy, "arms", ())
     for arm in arms:
         warm_up(arm, flat)
-    if getattr(strategy, "start", None) == "messages":
-        from beacon.engine.message_start import begin_by_messages, begin_in_time  # noqa: PLC0415
+    if _begins_by_messages(strategy):
+        from beacon.engine.message_start import begin_by_messages  # noqa: PLC0415
 
-        begin_in_time(_small_model(), math.inf)
         warm_up_start(begin_by_messages, flat)
     search = _small_search(strategy, flat)
     search.run(MaxSteps(50))

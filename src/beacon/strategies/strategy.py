@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from beacon.engine.core import Begin, CoreState, draw_assignment, rebuild
+from beacon.engine.core import Begin, Clock, CoreState, draw_assignment, rebuild
 from beacon.engine.incumbent import Limits
 from beacon.errors import UsageError
 from beacon.model.flat import FlatModel
@@ -49,7 +49,7 @@ class Strategy(ABC):
         """Put a first assignment in place where none is given: a random one."""
         draw_assignment(model, core)
 
-    def beginning(self, model: FlatModel, seconds: float, clock: Callable[[], float]) -> Begin:
+    def beginning(self, model: FlatModel, seconds: float, clock: Clock) -> Begin:
         """What puts a first assignment in place in a search that has this many seconds, or no time limit."""
         return self.begin
 

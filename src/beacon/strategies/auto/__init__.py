@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from beacon.engine.construct import construct_assignment
-from beacon.engine.core import Begin, CoreState, draw_assignment
+from beacon.engine.core import Begin, Clock, CoreState, draw_assignment
 from beacon.engine.incumbent import STALLED, Limits
 from beacon.engine.rows import layout_of
 from beacon.errors import UsageError, check_count, check_is_number, shown
@@ -106,7 +106,7 @@ class Auto(Strategy):
         """Begin as in a search without a time limit."""
         self.beginning(model, math.inf, perf_counter)(model, core)
 
-    def beginning(self, model: FlatModel, seconds: float, clock: Callable[[], float]) -> Begin:
+    def beginning(self, model: FlatModel, seconds: float, clock: Clock) -> Begin:
         """Begin by messages, at a constructed assignment, or at random."""
         if self.start == "messages":
             from beacon.engine.message_start import begin_where_it_pays  # noqa: PLC0415 - few searches need it
