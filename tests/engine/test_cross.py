@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from beacon.engine import cross
 from beacon.engine.core import CoreState, new_core, recount
 from beacon.engine.cross import (
     Crossings,
@@ -118,27 +119,53 @@ def test_later_the_best_takes_what_opinions_have_and_the_place_stays() -> None:
     assert core.events["score"][: core.counters[0]["num_events"]].max() == pytest.approx(score)
 
 
+def spent_on(flat: FlatModel, core: CoreState, crossings: Crossings, work: int = 0) -> int:
+    """What crossing takes after this much more work."""
+    core.counters[0]["work"] += work
+    before = int(core.counters[0]["work"])
+    crossings.cross_due(flat, core)
+    return int(core.counters[0]["work"]) - before
+
+
+def one_crossing(flat: FlatModel) -> int:
+    return 1 + cross._num_values(flat) // cross.VALUES_PER_WORK
+
+
 def test_crossing_takes_no_more_than_its_share_of_the_work() -> None:
     flat, core, crossings = at_zeros(0.5, 20)
-    for work in range(20, 200):
-        core.counters[0]["work"] = max(work, int(core.counters[0]["work"]))
-        crossings.cross_due(flat, core)
-        assert crossings.spent <= 0.5 * core.counters[0]["work"]
-    assert crossings.spent > 0
+    spent = 0
+    for _ in range(200):
+        spent += spent_on(flat, core, crossings, 1)
+        assert spent <= 0.5 * core.counters[0]["work"]
+    assert spent > 0
     flat, core, none = at_zeros(0.0, 10**9)
-    none.cross_due(flat, core)
-    assert none.spent == 0
+    assert spent_on(flat, core, none) == 0
 
 
 def test_after_a_turn_of_all_opinions_without_a_gain_crossing_waits_for_a_better_best() -> None:
     flat, core, crossings = at_zeros(0.5, 10**9)
-    crossings.cross_due(flat, core)
-    spent, one = crossings.spent, crossings.spent // 4  # two that gain, then both once more
-    crossings.cross_due(flat, core)
-    assert crossings.spent == spent
+    one = one_crossing(flat)
+    assert spent_on(flat, core, crossings) == 4 * one, "two that gain, then both once more"
+    assert spent_on(flat, core, crossings, 10**9) == 0
     core.counters[0]["best_score"] += 1.0
+    assert spent_on(flat, core, crossings, 10**9) == 2 * one
+
+
+def test_crossing_gets_less_while_the_search_gains_more_in_as_much_work() -> None:
+    flat, core, crossings = at_zeros(0.5, 1000)
     crossings.cross_due(flat, core)
-    assert crossings.spent == spent + 2 * one
+    assert crossings.pace == 1.0, "it gained"
+    for pace in (0.5, 0.25, 0.125):
+        core.counters[0]["best_score"] += 1.0
+        assert spent_on(flat, core, crossings, 1000) > 0
+        assert crossings.pace == pace
+
+
+def test_crossing_gets_more_of_its_share_again_once_it_gains() -> None:
+    flat, core, crossings = at_zeros(0.5, 1000)
+    crossings.pace, crossings.work, crossings.score = 0.25, 1, floored_best_of(core)
+    assert spent_on(flat, core, crossings) > 0
+    assert crossings.pace == 0.5
 
 
 def test_the_mix_crosses_its_best_and_says_so_in_its_trace() -> None:
@@ -166,16 +193,10 @@ def run_for(flat: FlatModel, later: LaterOpinions | None) -> Search:
 
 
 def test_crossings_that_are_due_all_at_once_are_made_a_few_at_a_time() -> None:
-    flat, core, crossings = at_zeros(0.5, 10**9)
+    flat, core, crossings = at_zeros(0.5, 0)
     crossings.opinions = LaterOpinions(np.array(HALVES * 100), 0.5)
-    crossings.cross_due(flat, core)
-    one = crossings.spent // len(crossings.opinions.rows[:202])
-    flat, core, crossings = at_zeros(0.5, 80 * one)
-    crossings.opinions = LaterOpinions(np.array(HALVES * 100), 0.5)
-    crossings.cross_due(flat, core)
-    assert crossings.spent == 4 * one, "a tenth of the forty that are due"
-    crossings.cross_due(flat, core)
-    assert crossings.spent == 8 * one
+    one = one_crossing(flat)
+    assert spent_on(flat, core, crossings, 80 * one) == 4 * one, "a tenth of the forty that are due"
 
 
 def test_values_in_wide_factors_count_for_each_of_their_variables() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beacon.learn.choice import lead_over, mean_ranks, turn_to
+from beacon.learn.choice import lead_over, leads_at_last, mean_ranks, turn_to
 
 
 def test_ranks_are_the_share_of_the_others_that_are_ahead() -> None:
@@ -85,3 +85,5 @@ def test_another_way_takes_over_where_both_together_lead_most() -> None:
     assert turn_to(ours, later, default, 0) == (1, 2), "the second is surer"
     later[:5, 3] = -1
     assert turn_to(ours, later, default, 1) == (1, 4), "behind at the last mark: it has no say"
+    assert not leads_at_last(later, default)
+    assert leads_at_last(np.ones((8, 4)), default)

@@ -197,10 +197,6 @@ def test_the_papers_trials_differ_in_their_weight_alone() -> None:
             Trial("auto", GuideUse("messages", opinions=0, later_share=0.1, most_seconds=0.5)),
             "auto, messages' start alone, with limits of 0 to 0.5 s, crossed later beyond",
         ),
-        (
-            Trial("auto", GuideUse("own", 0.0, opinions=0, later_share=0.1, least_seconds=1, most_seconds=1)),
-            "auto, crossed later with limits beyond 1 s",
-        ),
         (LED, "gls+, λ 1, improving moves, scored once"),
         (
             Trial("gls+", GuideUse("guide", 0.5, "all", 50, restart_from="guide")),
@@ -274,25 +270,16 @@ def test_a_guide_is_asked_only_with_the_time_limits_at_which_it_pays(monkeypatch
     assert str(best) == "auto, guide's start, with limits of 0.0032 to 0.32 s"
     monkeypatch.setattr("beacon.learn.tune._Trials.scores", lambda *given: -scores(*given))
     assert tuned(KnowingGuide(), [plain, led], settings).best.use == GuideUse(
-        least_seconds=10**-0.5, most_seconds=3.5
+        least_seconds=10**-0.5, most_seconds=1.8
     )
 
 
-def test_a_start_that_does_not_pay_leaves_later_crossings_to_longer_limits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_level_with_the_default_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     level = lambda trials, trial, evidences: np.zeros((len(evidences), 2))  # noqa: E731
     monkeypatch.setattr("beacon.learn.tune._Trials.scores", level)
     guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
-    by_time = tune(GRID, QUERIES, guide, TuneSettings((0.1, 0.2), (), 2)).best
-    assert str(by_time) == "auto, crossed later with limits beyond 0.7 s"
-    assert by_time.use.within(0.2) is None
-    later = by_time.use.within(1.0)
-    assert later is not None
-    assert (later.start, later.opinions) == ("own", 0)
-    assert not tune(GRID, QUERIES, guide, TuneSettings((), (10, 20), 2)).best.use.asks_guide
-    fast = FastGuide(GRID, random_weights(GRID))
-    assert not tune(GRID, QUERIES, fast, TuneSettings((0.1, 0.2), (), 2)).best.use.asks_guide
+    for settings in (TuneSettings((0.1, 0.2), (), 2), TuneSettings((), (10, 20), 2)):
+        assert not tune(GRID, QUERIES, guide, settings).best.use.asks_guide
 
 
 def test_guides_with_opinions_are_tried_on_the_mix_alone() -> None:
@@ -304,18 +291,13 @@ def test_guides_with_opinions_are_tried_on_the_mix_alone() -> None:
     assert all(trial.use.later_share > 0 for trial in trials[1:])
 
 
-def test_no_other_strategy_than_the_mix_is_left_with_later_crossings(monkeypatch: pytest.MonkeyPatch) -> None:
-    level = lambda trials, trial, evidences: np.zeros((len(evidences), 2))  # noqa: E731
-    monkeypatch.setattr("beacon.learn.tune._Trials.scores", level)
-    guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
-    trials = [PLAIN, Trial("auto", GuideUse("own", later_share=0.1))]
-    best = tune(GRID, QUERIES, guide, TuneSettings((0.1, 0.2), (), 2), trials=trials).best
-    assert (best.strategy, best.use.asks_guide) == ("gls+", False)
-
-
 @pytest.mark.parametrize(
     ("later_marks", "beyond"),
-    [([-1.0, -1.0, 0.0, 1.0], " 0.32 s"), ([-1.0, -1.0, 1.0, 1.0], ""), ([-1.0, -1.0, 1.0, -1.0], " 3.5 s")],
+    [
+        ([-1.0, -1.0, 0.0, 1.0], ", crossed later beyond 0.32 s"),
+        ([-1.0, -1.0, 1.0, 1.0], ", crossed later beyond"),
+        ([-1.0, -1.0, 1.0, -1.0], ""),
+    ],
 )
 def test_later_crossings_follow_where_they_lead(
     later_marks: list[float], beyond: str, monkeypatch: pytest.MonkeyPatch
@@ -328,7 +310,25 @@ def test_later_crossings_follow_where_they_lead(
     guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
     settings = TuneSettings((0.001, 0.01, 0.1, 1.0))
     best = tune(GRID, QUERIES, guide, settings, trials=list(marks)).best
-    assert (
-        str(best) == f"auto, guide's start, with limits of 0.00029 to 0.032 s, crossed later beyond{beyond}"
-    )
+    assert str(best) == f"auto, guide's start, with limits of 0.00056 to 0.032 s{beyond}"
     assert GuideUse.from_dict(best.use.to_dict()) == best.use
+    assert (best.use.within(100.0) is not None) == bool(beyond)
+
+
+@pytest.mark.parametrize(
+    ("later_marks", "words"),
+    [
+        ([-1.0, 1.0, 1.0], "auto, crossed later, with limits of 0.032 to 1.8 s, crossed later beyond"),
+        ([-1.0, 1.0, -1.0], "auto, crossed later, with limits of 0.032 to 0.32 s"),
+    ],
+)
+def test_later_crossings_go_on_beyond_all_limits_only_if_they_lead_at_the_last(
+    later_marks: list[float], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = Trial("auto", GuideUse("own", opinions=0, later_share=0.1))
+    marks = {Trial("auto", UNGUIDED): [0.0] * 3, later: later_marks}
+    scores = lambda _, trial, evidences: np.array([marks[trial]] * len(evidences))  # noqa: E731
+    monkeypatch.setattr("beacon.learn.tune._Trials.scores", scores)
+    guide = SolvedGuide(GRID, np.zeros((3, 64), dtype=np.int64))
+    best = tune(GRID, QUERIES, guide, TuneSettings((0.01, 0.1, 1.0)), trials=list(marks)).best
+    assert str(best) == words

@@ -118,7 +118,6 @@ def test_time_and_settings_say_whether_there_are_later_crossings() -> None:
     assert crosses(guide, later)
     assert with_opinions(query, flat, guide, later, 1.0).later is not None
     assert with_opinions(query, flat, guide, later, 1e-6) is query
-    assert with_opinions(query, flat, guide, replace(later, later_seconds=1.0), 1.0) is query
     assert with_opinions(query, flat, guide, GuideUse(opinions=3, later_share=0.1), 1.0).later is None
     assert not crosses(guide, GuideUse(opinions=0))
 

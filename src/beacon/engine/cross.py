@@ -30,7 +30,7 @@ MAX_VISITS = 4  # of a variable, on average, in one descent
 SECONDS_PER_VALUE = 1e-8  # that a sweep looks at: for the descent of an opinion, and its clusters
 MAX_SHARE = 0.2  # of a time limit, for all opinions together
 MOST_LATER = 200  # opinions, as time goes by
-AT_ONCE = 0.1  # of what they may take so far, between two looks at the clock
+AT_ONCE = 0.1  # of their share of all work so far, between two looks at the clock
 VALUES_PER_WORK = 5  # looking at this many takes about as long as one unit of a search's work
 
 
@@ -85,17 +85,24 @@ class LaterOpinions(NamedTuple):
 
 @dataclass
 class Crossings:
-    """How far a search has come with them; they take turns, round and round."""
+    """How far a search has come with them; they take turns, round and round.
+
+    While they gain less than the search does in as much work, they get half of the share, and half of that.
+    """
 
     opinions: LaterOpinions
-    spent: int = 0
-    """The work on them so far."""
+    pace: float = 1.0
+    """What they get of their share."""
     at: int = 0
     """Whose turn it is."""
     idle: int = 0
     """Opinions since the best assignment became better: after all of them there is nothing left to do."""
     best_score: float = -np.inf
     """The best score then."""
+    work: int = 0
+    """The search's when the last of them were crossed; 0: none has been."""
+    score: float = -np.inf
+    """Its best score then."""
     room: CrossRoom | None = None
 
     def cross_due(self, model: FlatModel, core: CoreState) -> None:
@@ -103,30 +110,40 @@ class Crossings:
 
         After a pause many may be due at once; only some are crossed then, so that time limits are kept.
         """
-        cost = 1 + _num_values(model) // VALUES_PER_WORK
-        if not self._is_due(core, cost):
+        before, cost, work = floored_best_of(core), 1 + _num_values(model) // VALUES_PER_WORK, _work(core)
+        share = self.opinions.share
+        most = min(share * self.pace * (work - self.work), max(cost, AT_ONCE * share * work))
+        if most < cost or not self._is_of_use(core):
             return
-        current, parts = core.assignment.copy(), core.parts[["score", "zeros"]].copy()
+        current, parts, spent = core.assignment.copy(), core.parts[["score", "zeros"]].copy(), 0
         self.room = self.room or new_cross_room(model)
-        most = self.spent + AT_ONCE * self.opinions.share * core.counters[0]["work"]
-        while True:
+        while spent + cost <= most and self._is_of_use(core):
             np.copyto(core.assignment, self.opinions.rows[self.at], where=core.is_free, casting="unsafe")
             take_clusters(model, core, self.room)
-            self.spent += cost
-            core.counters[0]["work"] += cost
+            spent += cost
             self.at = (self.at + 1) % len(self.opinions.rows)
             self.idle += 1
-            if self.spent + cost > most or not self._is_due(core, cost):
-                break
         core.assignment[:] = current
         core.parts[["score", "zeros"]] = parts
+        core.counters[0]["work"] += spent
+        self._set_pace(core, before, work, spent)
 
-    def _is_due(self, core: CoreState, cost: int) -> bool:
-        """Does the share allow for one more, and may it be of use?"""
+    def _set_pace(self, core: CoreState, before: float, work: int, spent: int) -> None:
+        """Compare what crossing has gained with what the search had gained since the last time."""
+        gain, searched = floored_best_of(core) - before, before - self.score if self.work else 0.0
+        pays = gain * (work - self.work) >= searched * spent
+        self.pace = min(1.0, 2 * self.pace) if pays else self.pace / 2
+        self.work, self.score = _work(core), floored_best_of(core)
+
+    def _is_of_use(self, core: CoreState) -> bool:
+        """Is there one that has not been crossed with this best?"""
         if floored_best_of(core) > self.best_score:
             self.best_score, self.idle = floored_best_of(core), 0
-        is_paid = self.spent + cost <= self.opinions.share * core.counters[0]["work"]
-        return bool(is_paid and self.idle < len(self.opinions.rows))
+        return self.idle < len(self.opinions.rows)
+
+
+def _work(core: CoreState) -> int:
+    return int(core.counters[0]["work"])
 
 
 def num_affordable(model: FlatModel, seconds: float) -> float:

@@ -132,7 +132,7 @@ class GuideUse:
     """The share of its work that `auto` spends on crossing its best with such answers as time goes by: with
     its own start, and, whatever the start, with limits longer than ``most_seconds`` and ``later_seconds``."""
     later_seconds: float = 0.0
-    """Up to this time limit, such crossings are not worth their time."""
+    """Up to this time limit the best is not crossed beyond ``most_seconds``; infinity: never."""
     least_seconds: float = 0.0
     """With a shorter time limit the guide is not asked: the strategy searches as it would without."""
     most_seconds: float = math.inf
@@ -184,16 +184,16 @@ class GuideUse:
 
     def to_dict(self) -> dict[str, Any]:
         """For a guide's file."""
-        settings = asdict(self)
-        return settings if self.most_seconds < math.inf else settings | {"most_seconds": None}
+        return {name: None if value == math.inf else value for name, value in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> GuideUse:
         """From a guide's file or a configuration; unknown names are refused."""
         known = [field.name for field in fields(cls)]
         settings = {name: value for name, value in settings.items() if name not in RETIRED}
-        if settings.get("most_seconds", 0.0) is None:
-            settings["most_seconds"] = math.inf
+        for name in ("most_seconds", "later_seconds"):
+            if settings.get(name, 0.0) is None:
+                settings[name] = math.inf
         for name in settings:
             check_known(name, known, f"guided search has no setting {name!r}")
         return cls(**settings)

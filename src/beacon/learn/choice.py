@@ -77,6 +77,11 @@ def turn_to(
     return best[1:]
 
 
+def leads_at_last(ours: NDArray[np.float64], default: NDArray[np.float64]) -> bool:
+    """Is a way to search ahead of the default at the last mark?"""
+    return bool(_beyond_chance(wins_over(ours, default))[-1] > 0)
+
+
 def _stretch(worths: NDArray[np.float64], first: int, last: int) -> Lead:
     """The lead from one mark to another; none if one of several marks has none."""
     stretch = worths[first : last + 1]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from beacon.errors import UsageError
 from beacon.guided.guidance import GuideUse
 from beacon.guided.guide import EvidenceGuide, Guide, States
-from beacon.learn.choice import Lead, lead_over, mean_ranks, turn_to, wins_over
+from beacon.learn.choice import Lead, lead_over, leads_at_last, mean_ranks, turn_to, wins_over
 from beacon.model.flat import compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.query.query_set import AnyQueries, QuerySet, as_query_set
@@ -39,7 +39,7 @@ SHARES = (0.01, 0.2)
 FIRST_QUERIES = 8
 MANY_OPINIONS = 50
 LATER_SHARE = 0.1
-REACH = 3.5  # times the longest time limit, or the shortest divided by it: what tuning still speaks of
+REACH = 1.8  # times the longest time limit, or the shortest divided by it: what tuning still speaks of
 UNGUIDED = GuideUse(start="random")
 Evidences = Sequence[dict[int, int]]
 Marks = Callable[[Trace], NDArray[np.float64]]
@@ -71,12 +71,14 @@ class Trial:
             said.append(f"λ {use.weight:g}, {use.candidates} moves, scored {every}")
         if use.restart_from == "guide":
             said.append("guide's restarts")
-        if self.only_crosses_later and use.least_seconds == use.most_seconds:
-            return f"{self.strategy}, crossed later with limits beyond {use.most_seconds:.2g} s"
         if use.least_seconds > 0 or use.most_seconds < math.inf:
             said.append(f"with limits of {use.least_seconds:.2g} to {use.most_seconds:.2g} s")
             since = f" {use.later_seconds:.2g} s" if use.later_seconds > use.most_seconds else ""
-            said += [f"crossed later beyond{since}"] if use.later_share > 0 else []
+            said += (
+                [f"crossed later beyond{since}"]
+                if use.later_share > 0 and use.later_seconds < math.inf
+                else []
+            )
         return ", ".join([self.strategy, *said])
 
     @property
@@ -135,18 +137,15 @@ class TuneSettings:
             return [(MaxSteps(max(self.steps)), lambda trace: trace.best_at(self.steps))]
         return [(MaxRuntime(seconds), partial(_known_after, seconds)) for seconds in self.seconds]
 
-    @property
-    def reach(self) -> float:
-        """The longest time limit of which the comparison still speaks."""
-        return self.seconds[-1] * REACH
+    def between(self, use: GuideUse, first: int, last: int, turn: int | None) -> GuideUse:
+        """The same use for time limits from one mark to another, and later crossings from one on; None: none.
 
-    def between(self, use: GuideUse, first: int, last: int, turn: int) -> GuideUse:
-        """The same use for time limits from one mark to another, and later crossings from one on.
-
-        Between two marks it changes halfway; of limits far from all marks nothing is known.
+        Between two marks it changes halfway. Of limits far from all marks nothing is known; only crossings
+        that lead at the last one go on, for they take less where they gain little.
         """
-        marks = (self.seconds[0] / REACH**2, *self.seconds, self.reach * REACH)
-        least, most, later = (math.sqrt(marks[k] * marks[k + 1]) for k in (first, last + 1, turn))
+        marks = (self.seconds[0] / REACH**2, *self.seconds, self.seconds[-1] * REACH**2)
+        least, most = (math.sqrt(marks[k] * marks[k + 1]) for k in (first, last + 1))
+        later = math.inf if turn is None else math.sqrt(marks[turn] * marks[turn + 1])
         later = later if use.later_share and later > most else 0.0
         return replace(use, least_seconds=least, most_seconds=most, later_seconds=later)
 
@@ -248,8 +247,7 @@ def tune(
     left = list(trials or (profile_trials(model) if guide is None else candidate_trials(guide)))
     runner = _Trials(model, guide, tuple(left), settings, seed, propagate, threads)
     with runner.rounds() as scores_of:
-        tuning = _best(left, evidences, scores_of, settings, on_round)
-    return _crossed_beyond(tuning) if any(trial.use.later_share for trial in runner.trials) else tuning
+        return _best(left, evidences, scores_of, settings, on_round)
 
 
 def _best(
@@ -321,22 +319,11 @@ def _in_its_time(
     if default is None or default == trial or not (settings.seconds and trial.may_give_way(default)):
         return trial
     last, turn = lead.last, len(settings.seconds)
-    later = next((other for other in scores if other.only_crosses_later), trial)
-    if later != trial:
+    later = next((other for other in scores if other.only_crosses_later), None)
+    if later is not None and later != trial:
         last, turn = turn_to(scores[trial], scores[later], scores[default], lead.first)
-    return replace(trial, use=settings.between(trial.use, lead.first, last, turn))
-
-
-def _crossed_beyond(tuning: Tuning) -> Tuning:
-    """Where the guide is not used at all, it is with longer time limits than were compared.
-
-    There crossing later is what pays, and it costs no more than its share: see research/learning.md.
-    """
-    best, reach = tuning.best, tuning.settings.reach if tuning.settings.seconds else math.inf
-    if best.use.asks_guide or best.strategy != "auto" or reach == math.inf:
-        return tuning
-    use = GuideUse("own", opinions=0, later_share=LATER_SHARE, least_seconds=reach, most_seconds=reach)
-    return replace(tuning, best=replace(best, use=use))
+    goes_on = later is not None and leads_at_last(scores[later], scores[default])
+    return replace(trial, use=settings.between(trial.use, lead.first, last, turn if goes_on else None))
 
 
 def _validation_evidences(queries: QuerySet, most: int) -> list[dict[int, int]]:

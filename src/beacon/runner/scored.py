@@ -51,8 +51,7 @@ def with_opinions(query: Query, flat: FlatModel, guide: Guide, use: GuideUse, se
     from beacon.engine.cross import LaterOpinions, num_affordable, num_later  # noqa: PLC0415 - few have any
 
     count = int(min(use.opinions, num_affordable(flat, seconds)))
-    crosses_later = use.start == "own" and seconds > use.later_seconds  # other starts gained no more by it
-    share = use.later_share if crosses_later else 0.0
+    share = use.later_share if use.start == "own" else 0.0  # other starts gained no more by it
     most_later = num_later(flat, share, seconds)
     if not count + most_later:
         return query
