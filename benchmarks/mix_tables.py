@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from arms_table import ARMS, MIXES, OTHERS, PUBLISHED
+from arms_table import ARMS, MIXES, OTHERS, PROGRAMS, PUBLISHED
 from numpy.typing import NDArray
 from pages import ROOT, markdown, rows_of, updated
 
@@ -28,6 +28,7 @@ NAMES = dict(zip(MIXES, ("now", "before"), strict=True)) | {name: name for name 
 """Columns of the results file, by method."""
 NO_ANSWER = "-inf"  # empty cells: not asked
 LEVEL = 1e-4  # percent: scores that are closer are equal, for the yardsticks print few digits
+ROUNDED = 1e-6  # of a score: what they print may be above the optimum by that
 ASKED = {
     RESULTS.name: [name for name in OTHERS if name != "c++ tree"],  # which takes pairs alone
     FRESH.name: ARMS,
@@ -39,14 +40,19 @@ def keep(sources: Sequence[Path], target: Path) -> None:
     """Write the scores of the queries that the mix was asked (in the first file: both versions).
 
     Those of other methods where all of them were asked. The published query is one of the first, and so none
-    of those that were used for no choice.
+    of those that were used for no choice. The C++ programs let a zero factor count -100, whatever the tables
+    offer for it: a score above the optimum has one, and is none.
     """
     needed, others = MIXES if target.name == RESULTS.name else MIXES[:1], ASKED[target.name]
     scores: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in (row for source in sources for row in rows_of(source)):
+    rows = [row for source in sources for row in rows_of(source)]
+    optima = _optima(rows)
+    for row in rows:
         found = scores.setdefault((row["network"], row["query"], row["mark"]), {})
         if row["mark"] == row["limit"] or row["method"] not in found:
-            found[row["method"]] = f"{float(row['score'] or NO_ANSWER):.10g}"
+            score, top = float(row["score"] or NO_ANSWER), optima.get((row["network"], row["query"]), np.inf)
+            is_possible = row["method"] not in PROGRAMS or score <= top + ROUNDED * abs(top)
+            found[row["method"]] = f"{score:.10g}" if is_possible else NO_ANSWER
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["network", "query", "mark", *NAMES.values()])
@@ -55,6 +61,12 @@ def keep(sources: Sequence[Path], target: Path) -> None:
                 continue
             kept = NAMES if all(name in of_method for name in others) else MIXES
             writer.writerow([*key, *(of_method.get(name, "") if name in kept else "" for name in NAMES)])
+
+
+def _optima(rows: Rows) -> dict[tuple[str, str], float]:
+    """The scores that are proved optimal, by network and query."""
+    proved = [row for row in rows if row.get("proof") and row["score"] and row["mark"] == row["limit"]]
+    return {(row["network"], row["query"]): float(row["score"]) for row in proved}
 
 
 def leads(rows: Rows, network: str, mark: str) -> NDArray[np.float64]:

@@ -249,7 +249,6 @@ def tables() -> dict[str, str]:
         "default": summary(study["default"]),
         "default by network": by_network(study["default"], ("default",)),
         "default against constructed": summary(constructed),
-        "default by network against constructed": by_network(constructed, ("default",)),
         "sizes": sizes(study["default"], ("constructed", "auto", "default")),
         "targets": targets({"auto": study["default"], "constructed": constructed}),
         "beyond": by_network(study["beyond"], ("default",)),

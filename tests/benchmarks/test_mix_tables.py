@@ -47,6 +47,18 @@ def test_queries_that_not_all_arms_were_asked_are_about_the_mix_alone(tmp_path: 
     )
 
 
+def test_what_a_program_finds_above_the_optimum_has_a_zero_factor(tmp_path: Path) -> None:
+    source, target = tmp_path / "rows.csv", tmp_path / FRESH.name
+    about = "small,0,{method},1.0,1.0,{score},{proof}"
+    asked = [("auto", 5, ""), ("toulbar2", 6, "toulbar2"), ("c++ tree", 7, ""), ("c++ gls+", 6.000001, "")]
+    asked += [("gls+", 4, ""), ("gls+ landscape", 4, ""), ("tree", 4, "")]
+    lines = [about.format(method=method, score=score, proof=proof) for method, score, proof in asked]
+    head = "network,query,method,limit,mark,score,proof"
+    source.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    keep([source], target)
+    assert [(row["c++ tree"], row["c++ gls+"]) for row in rows_of(target)] == [("-inf", "6.000001")]
+
+
 def test_a_lead_is_in_percent_of_the_score_before() -> None:
     rows = [
         {"network": "a", "query": "0", "mark": "1.0", "now": "-9", "before": "-10"},
@@ -64,5 +76,6 @@ def test_gaps_are_to_the_best_score_of_any_method_at_any_time() -> None:
         {**empty, "query": "1", "mark": "1.0", "now": "7"},  # the others were not asked
     ]
     found = gaps(rows, "a", "1.0")
-    assert {name: gap.tolist() for name, gap in found.items()} == {"now": [1.0], "gls+": [2.0], "tree": [5.0]}
+    gaps_found = {name: gap.tolist() for name, gap in found.items()}
+    assert gaps_found == {"now": [1.0], "before": [0.0], "gls+": [2.0], "tree": [5.0]}
     assert gaps(rows, "a", "0.1")["tree"].tolist() == [np.inf]
