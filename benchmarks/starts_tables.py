@@ -245,6 +245,7 @@ def tables() -> dict[str, str]:
         "restarts": summary(study["restarts"]),
         "restarts by network": by_network(study["restarts"], study["restarts"].methods),
         "more answers": by_network(study["more answers"], study["more answers"].methods),
+        "generated together": summary(study["generated"]),
         "generated": by_network(study["generated"], study["generated"].methods),
         "default": summary(study["default"]),
         "default by network": by_network(study["default"], ("default",)),
