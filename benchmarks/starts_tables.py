@@ -244,6 +244,7 @@ def tables() -> dict[str, str]:
         "fixing": by_network(study["fixing"], ("fixed first",)),
         "restarts": summary(study["restarts"]),
         "restarts by network": by_network(study["restarts"], study["restarts"].methods),
+        "more answers together": summary(study["more answers"]),
         "more answers": by_network(study["more answers"], study["more answers"].methods),
         "generated together": summary(study["generated"]),
         "generated": by_network(study["generated"], study["generated"].methods),
