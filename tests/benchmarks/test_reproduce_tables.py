@@ -31,7 +31,9 @@ def test_every_table_is_shown_somewhere() -> None:
 
 
 def test_the_speed_that_is_told_is_that_of_the_files() -> None:
-    times = [json.loads(path.read_text())["test"] for path in JOBS]
+    times = [
+        json.loads(path.read_text())["test"] for path in JOBS if path.stem.endswith(".0")
+    ]  # in the table
     alone = [second * 1e6 for time in times for second in time["unguided_seconds_per_step"].values()]
     guided = [time["seconds_per_step"] * 1e6 for time in times]
     text = " ".join((ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8").split())

@@ -106,15 +106,17 @@ def test_a_start_of_its_own_takes_the_place_of_the_given_one() -> None:
     own, other = (Query(k, {0: 1}, query.start) for k, query in enumerate(queries(2)))
     assert (own.start != other.start).any()
 
-    def scores(use: GuideUse) -> list[list[float]]:
+    def scores(use: GuideUse, *seconds: float) -> list[list[float]]:
         method = GuidedMethod("beacon", GlsPlus(), guide=OracleGuide(NETWORK.model, own.start), use=use)
-        runs = method.run(NETWORK, [own, other], Budget(steps=(50,), seconds=(0.02,)), 0, 1)
+        runs = method.run(NETWORK, [own, other], Budget(steps=(50,), seconds=seconds or (0.02,)), 0, 1)
         return [run.trace.scores[:1].tolist() for _, run in runs]
 
     constructed = scores(GuideUse("constructed"))
     assert constructed[0] == constructed[1]
     given = scores(GuideUse("constructed", most_seconds=0.01))
     assert given[0] != given[1]
+    for_one = scores(GuideUse("constructed", most_seconds=0.01), 0.01, 0.02)
+    assert for_one[0] == for_one[1], "all budgets are read from one search"
 
 
 def test_searches_go_on_until_the_time_is_used_up() -> None:

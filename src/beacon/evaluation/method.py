@@ -207,6 +207,14 @@ class GuidedMethod(EngineMethod):
         sizes = (1, network.model.num_variables)
         self.guide.score(States(np.zeros(sizes, np.int64), np.zeros(sizes, np.bool_)))
 
+    def run(
+        self, network: Network, queries: Sequence[Query], budget: Budget, seed: int, threads: int
+    ) -> Iterator[tuple[Query, Run]]:
+        """The same. Budgets are read from one search: a guide that is for one of them is asked for all."""
+        is_asked = any(map(self.use.is_for, budget.seconds))
+        method = replace(self, use=self.use.whatever_the_time()) if is_asked else self
+        return EngineMethod.run(method, network, queries, budget, seed, threads)
+
     def _takes_starts(self, seconds: float) -> bool:
         use = self.use.within(seconds)
         return use is None or not use.is_own_start
