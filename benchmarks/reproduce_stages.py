@@ -261,6 +261,11 @@ def guided(
     return scores, zeros, facts
 
 
+def _without_folders(words: Sequence[str]) -> list[str]:
+    """Where things lie on one machine says nothing to others: of an absolute path the last name is enough."""
+    return [Path(word).name if Path(word).is_absolute() else word for word in words]
+
+
 def test(shop: Shop) -> None:
     """All four methods on the test queries; then the two files of the results."""
     import pyarrow as pa  # noqa: PLC0415
@@ -286,7 +291,7 @@ def test(shop: Shop) -> None:
         "queries": shop.job.kind,
         "seed": shop.job.seed,
         "commit": args.commit,
-        "command": " ".join(["python", "benchmarks/reproduce.py", *sys.argv[1:]]),
+        "command": " ".join(["python", "benchmarks/reproduce.py", *_without_folders(sys.argv[1:])]),
         "machine": machine(),
         "log_zero": shop.flat.log_zero,
         "settings": {name: str(getattr(args, name)) for name in ("queries", "walk_steps", "preset", "steps")},

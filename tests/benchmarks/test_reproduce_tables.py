@@ -47,6 +47,7 @@ def test_a_job_is_complete_and_says_how_it_was_made(path: Path) -> None:
     assert Job(run["network"], run["queries"], run["seed"]).name == path.stem
     for name in ("commit", "command", "machine", "log_zero", "prepare", "train", "tune", "test"):
         assert run[name], name
+    assert " /" not in run["command"], "a folder of one machine"
     table = pq.read_table(path.with_suffix(".parquet")).to_pydict()
     methods = {"greedy", "gls+", "beacon-greedy", "beacon-gls+"}
     assert set(table["method"]) == methods
