@@ -70,6 +70,7 @@ time; the guide's own time counts. (What is in {folder} already is not done agai
 """
 METHODS = """
 gls+ and auto search without the guide; beacon uses it as tuning found best: {best}.
+Limits of time that this names are not heeded here: all times are read from one search.
 {words}"""
 NEXT = """
 In {folder}:
