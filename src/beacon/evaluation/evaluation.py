@@ -102,10 +102,11 @@ class Evaluation:
     def _repr_html_(self) -> str:
         """Mean scores at each budget, for notebooks."""
         budgets = [(kind, budget) for kind in KINDS for budget in self.budgets(kind)]
+        shared = self.shared
         rows = (
-            (network, method, *(self._mean(network, method, *budget) for budget in budgets))
-            for network in self.networks
-            for method in self.methods
+            (network, method, *(shared._mean(network, method, *budget) for budget in budgets))
+            for network in shared.networks
+            for method in shared.methods
         )
         header = ("network", "method", *(f"{budget:,g} {kind}s" for kind, budget in budgets))
         return html_table("Mean best scores", rows, header, "… see `beacon report`")
@@ -168,6 +169,21 @@ class Evaluation:
     def queries(self, network: str) -> list[int]:
         """The queries of a network that have results."""
         return self._queries[network]
+
+    @cached_property
+    def shared(self) -> Evaluation:
+        """The runs on queries and seeds that all methods with runs on the same network have done.
+
+        Only these can be compared; an evaluation that is not finished, or has grown, has others, too.
+        """
+        done = {
+            network: set.intersection(
+                *(set(runs) for (name, _), runs in self._table.items() if name == network)
+            )
+            for network in self.networks
+        }
+        kept = [record for record in self.records if (record.seed, record.query) in done[record.network]]
+        return self if len(kept) == len(self.records) else Evaluation(self.run, kept, self.folder)
 
     def record(self, network: str, method: str, seed: int, query: int) -> Record | None:
         """One run."""

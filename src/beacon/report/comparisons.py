@@ -150,8 +150,9 @@ def left_out(mean: Mean) -> str:
 
 def difference_tables(results: Evaluation) -> list[RichTable]:
     """For the terminal: how far each method is below the best known score, by steps and by time."""
-    network = results.networks[0]
-    return [as_rich(budget_table(results, network, kind)) for kind in KINDS if results.budgets(kind)]
+    shared = results.shared
+    kinds = [kind for kind in KINDS if shared.budgets(kind)] if shared.records else []
+    return [as_rich(budget_table(shared, shared.networks[0], kind)) for kind in kinds]
 
 
 def budget_table(results: Evaluation, network: str, kind: Kind) -> Table:

@@ -22,6 +22,7 @@ from beacon.report.comparisons import (
     wall_clock_table,
 )
 from beacon.report.drawings import Plot
+from beacon.report.shared import everywhere, shared_in_words
 from beacon.report.tables import Table, duration, main_methods, plural
 from beacon.strategies.strategy import STRATEGIES
 
@@ -63,36 +64,33 @@ class Report:
 
 
 def make_report(results: Evaluation, extra: Sequence[Section] = ()) -> Report:
-    """Everything that the results have to say, then ``extra``; sections without content are left out."""
-    makers = (
-        _anytime,
-        _overview,
-        _wins,
-        _improvements,
-        _weights,
-        _wall_clock,
-        _targets,
-        _speed,
-        _training,
-    )
+    """Everything that the results have to say, then ``extra``; sections without content are left out.
+
+    Methods are compared on the queries and seeds that all of them have run.
+    """
+    shared = results.shared
+    compared = everywhere(shared)
+    told = [shared_in_words(results, compared), *verdict(compared)]
     sections = [
-        Section("verdict", "In short", "", points=verdict(results)),
-        *(make(results) for make in makers),
+        Section("verdict", "In short", "", points=[sentence for sentence in told if sentence]),
+        _anytime(shared),
+        _overview(results, compared),
+        *(make(shared) for make in (_wins, _improvements, _weights, _wall_clock, _targets, _speed)),
+        _training(results),
         *extra,
     ]
     return Report(results, [one for one in sections if one.points or one.tables or one.folded or one.plots])
 
 
-def _overview(results: Evaluation) -> Section:
+def _overview(results: Evaluation, compared: Evaluation) -> Section:
     runs = plural(len(results.records), "run")
     text = (
         f"{plural(len(main_methods(results)), 'method')} on {plural(len(results.networks), 'network')}, "
         f"{runs}. Every method answers the same queries from the same uniformly random starts, and the best "
         "score so far is what counts."
     )
-    return Section(
-        "overview", "Methods and networks", text, [overview_table(results), networks_table(results)]
-    )
+    methods = [overview_table(compared)] if compared.records else []
+    return Section("overview", "Methods and networks", text, [*methods, networks_table(results)])
 
 
 def _wins(results: Evaluation) -> Section:
@@ -148,7 +146,7 @@ def _anytime(results: Evaluation) -> Section:
 
 def _wall_clock(results: Evaluation) -> Section:
     text = "The same wall-clock time for everyone, other solvers included."
-    budgets = results.second_budgets
+    budgets = results.second_budgets if results.records else []
     if not budgets or len(results.networks) == 1:
         by_time = [comparisons.budget_table(results, results.networks[0], "second")] if budgets else []
         return Section("wall-clock", "Wall clock", text, by_time)
@@ -160,7 +158,7 @@ def _wall_clock(results: Evaluation) -> Section:
 
 def _targets(results: Evaluation) -> Section:
     text = "How long it takes to be nearly as good as the best that anyone found."
-    return Section("targets", "Time to target", text, [target_table(results)])
+    return Section("targets", "Time to target", text, [target_table(results)] if results.records else [])
 
 
 def _speed(results: Evaluation) -> Section:
@@ -187,10 +185,10 @@ class Budget(NamedTuple):
 
 
 def verdict(results: Evaluation) -> list[str]:
-    """Sentences, the most important first; none for results without a budget."""
+    """Sentences, the most important first; none without a run or a budget."""
     kind: Kind = "second" if results.second_budgets else "step"
     budgets = [Budget(kind, amount) for amount in results.budgets(kind)]
-    if not budgets:
+    if not budgets or not main_methods(results):
         return []
     told = [_best_scores(results, budgets[-1]), _proofs(results), _zeros(results)]
     told += [_guided(results, method, budgets) for method in main_methods(results)]
