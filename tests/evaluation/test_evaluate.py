@@ -94,6 +94,21 @@ def test_a_folder_keeps_results_and_the_same_call_goes_on(tmp_path: Path) -> Non
     assert len(loaded.records) == 6
 
 
+def test_what_is_refused_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("x_0_0\n0\n1\n")
+    place, own = tmp_path / "run", tmp_path / "own.csv"
+    with pytest.raises(UsageError, match="no queries of that split; choose another with --split"):
+        beacon.evaluate(GRID, own, ["greedy"], steps=[5], folder=place)
+    with pytest.raises(UsageError, match="beacon-gls\\+ needs a guide"):
+        beacon.evaluate(GRID, None, ["beacon-gls+"], steps=[5], count=2, folder=place)
+    assert [*place.iterdir()] == []
+    beacon.evaluate(GRID, own, ["greedy"], steps=[5], folder=place, split="train")
+    before = (place / "run.json").read_text()
+    with pytest.raises(UsageError, match="needs a guide"):
+        beacon.evaluate(GRID, own, ["beacon"], steps=[5], folder=place, split="train", seeds=2)
+    assert (place / "run.json").read_text() == before
+
+
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     beacon.compile_kernels()  # a fresh machine may say that it compiles
     capfd.readouterr()

@@ -188,7 +188,6 @@ class Session:
         self._store = record_store(self._folder)
         self._total = 0
         self._began = perf_counter()
-        save_run(self._folder, self._run)
 
     def measure(self, problem: Problem) -> None:
         """All methods on one network; what the folder holds already is not done again."""
@@ -223,12 +222,13 @@ class Session:
             self._on_progress(what, self._facts["runs"], self._total)
 
     def _note(self, problem: Problem, loaded: Loaded, methods: list[Method]) -> None:
-        """Enter the network and the methods in ``run.json``, before the first result."""
+        """Enter the network and the methods in ``run.json``, before the first result and after all checks."""
         note_once(self._run, "networks", problem.name, problem.facts(loaded), self._folder)
         for method in methods:
             note_once(self._run, "methods", method.name, self._settings(method), self._folder)
         names = [method.name for method in methods]
         self._facts["methods"] = list(dict.fromkeys([*self._facts["methods"], *names]))
+        loaded.keep(self._folder)
         save_run(self._folder, self._run)
 
     def _settings(self, method: Method) -> dict[str, Any]:

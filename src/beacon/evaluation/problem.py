@@ -120,6 +120,20 @@ class Loaded(NamedTuple):
     queries: QuerySet
     digest: str
     """Identifies the queries of the split."""
+    sampled: QuerySet | None = None
+    """Queries that the results' folder does not have yet."""
+
+    def keep(self, folder: Path | None) -> None:
+        """Write sampled queries into the results' folder, once nothing can be refused any more."""
+        if self.sampled is not None and folder is not None:
+            kept = _place(folder, self.network.name)
+            make_folder(kept.parent)
+            self.sampled.save(kept)
+
+
+def _place(folder: Path, name: str) -> Path:
+    """Where the sampled queries of a network are kept."""
+    return folder / "queries" / f"{name}.parquet"
 
 
 @dataclass(frozen=True)
@@ -134,15 +148,18 @@ class Problem:
     entry: SuiteNetwork | None = None
 
     def load(self, settings: EvaluateSettings, folder: Path | None) -> Loaded:
-        """Read the network and its queries; sampled ones are kept in the results' folder."""
+        """Read the network and its queries, or sample them unless the results' folder has some."""
         model = self.model if isinstance(self.model, GraphicalModel) else read_model(self.model)
         if self.entry is not None and (surprise := self.entry.surprise(model)):
             log.warning("%s: %s; is this the network that the suite means?", self.model, surprise)
-        queries = self._queries(model, settings, folder)
+        kept = None if folder is None else _place(folder, self.name)
+        queries = self._queries(model, settings, kept)
         if not len(queries):
             raise UsageError("the query set has no queries of that split; choose another with --split")
         network = Network(self.name, model, compile_model(model))
-        return Loaded(network, queries.chosen(slice(settings.limit)), queries.digest)
+        is_new = self.queries is None and kept is not None and not kept.exists()
+        chosen = queries.chosen(slice(settings.limit))
+        return Loaded(network, chosen, queries.digest, queries if is_new else None)
 
     def facts(self, loaded: Loaded) -> dict[str, Any]:
         """What ``run.json`` says of the network."""
@@ -167,9 +184,9 @@ class Problem:
             facts = getattr(self.guide, "facts", None)
         return None if facts is None else {key: facts.get(key) for key in GUIDE_FACTS}
 
-    def _queries(self, model: GraphicalModel, settings: EvaluateSettings, folder: Path | None) -> QuerySet:
+    def _queries(self, model: GraphicalModel, settings: EvaluateSettings, kept: Path | None) -> QuerySet:
         if self.queries is None:
-            return self._sampled(model, settings.count, folder)
+            return _sampled(model, settings.count, kept)
         if isinstance(self.queries, Path):
             return QuerySet.load(self.queries, model).split(settings.split)
         if isinstance(self.queries, QuerySet):
@@ -177,20 +194,14 @@ class Problem:
             return self.queries.split(settings.split)
         return QuerySet.from_evidence(self.queries, model, splits=(0.0, 0.0, 1.0))
 
-    def _sampled(self, model: GraphicalModel, count: int, folder: Path | None) -> QuerySet:
-        kept = None if folder is None else folder / "queries" / f"{self.name}.parquet"
-        if kept is not None and kept.exists():
-            queries = QuerySet.load(kept, model)
-            if len(queries) >= count:
-                return queries
-            raise UsageError(
-                f"{kept} has {len(queries)} queries, --count asks for {count}; use another folder"
-            )
-        queries = sample_queries(model, count, QUERY_STREAM, splits=(0.0, 0.0, 1.0))
-        if kept is not None:
-            make_folder(kept.parent)
-            queries.save(kept)
-        return queries
+
+def _sampled(model: GraphicalModel, count: int, kept: Path | None) -> QuerySet:
+    if kept is None or not kept.exists():
+        return sample_queries(model, count, QUERY_STREAM, splits=(0.0, 0.0, 1.0))
+    queries = QuerySet.load(kept, model)
+    if len(queries) < count:
+        raise UsageError(f"{kept} has {len(queries)} queries, --count asks for {count}; use another folder")
+    return queries
 
 
 @dataclass(frozen=True)
