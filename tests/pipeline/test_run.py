@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,29 @@ def test_a_misspelt_change_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            {"queries": [{0: 0}, {0: 1}, {1: 0}]},
+            "expected queries for training, validation and test, found 3 with none for test; at least 8 "
+            "different ones are needed",
+        ),
+        ({"count": 2}, "found 2 with none for validation and test; at least 8 different ones are needed"),
+        (
+            {"changes": {"queries.splits": (0.5, 0.5, 0.0)}},
+            "none for test; the splits (0.5, 0.5, 0.0) leave them none",
+        ),
+    ],
+)
+def test_too_few_queries_are_refused_before_the_first_stage(
+    tmp_path: Path, asked: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        beacon.run(MODEL, tmp_path / "out", preset="solved", **asked)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_run_takes_queries_of_ones_own_and_refuses_others_in_the_same_folder(tmp_path: Path) -> None:
     table = {MODEL.names[0]: ["0", "1"] * 20, MODEL.names[1]: ["0", "0", "1", None] * 10}
     table[MODEL.names[2]] = [str(k // 20) for k in range(40)]
@@ -102,6 +126,6 @@ def test_a_run_takes_queries_of_ones_own_and_refuses_others_in_the_same_folder(t
     finished = made(queries=table)
     assert finished.stages["queries"]["summary"].startswith("40 queries (")
     assert made(queries=table).stages == finished.stages
-    for more in ({}, {"queries": [{0: 0}, {0: 1}]}):
+    for more in ({}, {"queries": table | {MODEL.names[0]: ["1", "0"] * 20}}):
         with pytest.raises(UsageError, match="holds a run on other queries; go on with that"):
             made(**more)

@@ -20,7 +20,7 @@ from beacon.learn.train import ON_CPU
 from beacon.model.graphical_model import GraphicalModel
 from beacon.pipeline.pipeline import GUIDE, REPORT, Job, OnStage, Pipeline
 from beacon.pipeline.settings import RunSettings, gathered, make_settings, seed_of
-from beacon.query.query_set import AnyQueries, as_query_set
+from beacon.query.query_set import SPLITS, AnyQueries, as_query_set, least_count, split_of_queries
 
 AnyPath = str | os.PathLike[str]
 NEEDS = {
@@ -156,7 +156,28 @@ def run(
         on_progress=on_progress or (lambda what, done, total: None),
         own_queries=None if queries is None else as_query_set(loaded, queries),
     )
+    _check_splits(job)
     return run_job(job, redo, on_stage)
+
+
+def _check_splits(job: Job) -> None:
+    """Refuse too few queries before the first stage, not at the one that would have none."""
+    own, chosen = job.own_queries, job.settings
+    shares = chosen.queries.splits if own is None else own.settings.splits
+    found = split_of_queries(chosen.count, shares) if own is None else own.split_of_queries
+    lacking = [name for k, name in enumerate(SPLITS) if k not in found]
+    if not lacking:
+        return
+    least = least_count(shares)
+    fix = (
+        f"the splits {shares} leave them none"
+        if least is None
+        else f"at least {least} different ones are needed"
+    )
+    raise UsageError(
+        f"expected queries for training, validation and test, found {len(found):,} with none for "
+        f"{' and '.join(lacking)}; {fix}"
+    )
 
 
 def run_job(job: Job, redo: bool = False, on_stage: OnStage | None = None) -> FinishedRun:

@@ -284,6 +284,12 @@ def split_of_queries(count: int, shares: Sequence[float]) -> NDArray[np.int8]:
     return np.searchsorted(bounds, np.arange(count), side="right").astype(np.int8)
 
 
+def least_count(shares: Sequence[float]) -> int | None:
+    """The least number of different queries of which every split gets some; None: not even 1,000."""
+    counts = range(len(SPLITS), 1001)
+    return next((n for n in counts if len({*split_of_queries(n, shares).tolist()}) == len(SPLITS)), None)
+
+
 def _are_numbers(values: object, length: int) -> bool:
     return (
         isinstance(values, Sequence)
