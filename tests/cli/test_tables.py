@@ -72,5 +72,37 @@ def test_mistakes_are_one_line(
     assert message in outcome.error
 
 
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("collect", "MODEL", "TABLE"),
+        ("train", "MODEL", "TABLE", "-o", "guide", "--preset", "solved"),
+        ("tune", "MODEL", "TABLE", "-o", "profile"),
+        ("evaluate", "MODEL", "TABLE", "-o", "out"),
+        ("run", "MODEL", "-o", "out", "--preset", "solved", "--queries", "TABLE"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_verb_that_reads_tables_takes_their_keys(
+    sprinkler: Path, patients: Path, verb: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(patients.parent)
+    files = {"MODEL": str(sprinkler), "TABLE": str(patients)}
+    command = [files.get(word, word) for word in verb]
+    assert "(a column that is no variable: --key id)" in run(*command).error
+    assert "expected a column 'nobody', found id, grass, name" in run(*command, "--key", "nobody").error
+
+
+def test_a_table_with_keys_is_evaluated(sprinkler: Path, patients: Path, tmp_path: Path) -> None:
+    how = ["--key", "id", "--key", "name", "--split", "train", "--steps", 5, "--methods", "greedy", "--json"]
+    assert run("evaluate", sprinkler, patients, "-o", tmp_path / "out", *how).json["runs"] == 2
+
+
+def test_keys_need_a_file_of_queries(sprinkler: Path, tmp_path: Path) -> None:
+    how = ["-o", tmp_path / "out", "--key", "id"]
+    assert "--key names columns of a table Q" in run("evaluate", sprinkler, *how).error
+    assert "--key names columns of a file of queries" in run("run", sprinkler, *how).error
+
+
 def test_keys_need_a_table(sprinkler: Path) -> None:
     assert "--key names columns of --table" in run("solve", sprinkler, "--key", "id").error

@@ -160,6 +160,15 @@ class TestQuerySets:
         made = QuerySet.load(tmp_path, MODEL)
         assert [made.evidence(k) for k in range(3)] == [{1: 1}, {1: 0}, {0: 1}]
 
+    def test_key_columns_are_no_variables(self, tmp_path: Path) -> None:
+        (tmp_path / "a.csv").write_text("case,fever\nA-17,yes\nA-18,\n")
+        made = QuerySet.load(tmp_path / "a.csv", MODEL, ["case"])
+        assert [made.evidence(k) for k in range(2)] == [{1: 1}, {}]
+        assert QuerySet.load(tmp_path, MODEL, ["case"]).digest == made.digest
+        made.save(tmp_path / "q.parquet")
+        with pytest.raises(UsageError, match="--key case: expected a table with that column"):
+            QuerySet.load(tmp_path / "q.parquet", MODEL, ["case"])
+
     def test_a_folder_without_queries_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(BeaconError, match=r"expected files that end in \.csv, .*found none"):
             QuerySet.load(tmp_path, MODEL)

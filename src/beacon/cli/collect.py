@@ -8,7 +8,19 @@ from time import perf_counter
 from typing import Annotated, Any
 
 from beacon.cli.console import KeepingBar, one_line, say, say_json
-from beacon.cli.options import OUTPUT, Backend, Jobs, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
+from beacon.cli.options import (
+    OUTPUT,
+    Backend,
+    Jobs,
+    Json,
+    Keys,
+    ModelFile,
+    QueryFile,
+    Quiet,
+    Seed,
+    flags,
+    option,
+)
 from beacon.io.files import check_writable
 from beacon.learn.collect import CollectSettings
 from beacon.learn.teacher import TeacherSettings
@@ -38,6 +50,7 @@ def collect(
     out: Out = None,
     jobs: Jobs = None,
     backend: Backend = None,
+    key: Keys = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -56,7 +69,7 @@ def collect(
     target = out if out is not None else str(Path(query_file).parent / "trajectories.parquet")
     check_writable(target, [model_file, query_file])
     model = read_model(model_file)
-    queries = QuerySet.load(query_file, model)
+    queries = QuerySet.load(query_file, model, key or ())
     settings = replace(walks, teacher=teacher)
     began = perf_counter()
     with on_backend(backend, jobs), KeepingBar(target, len(queries), quiet) as progress:

@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from beacon.cli.console import ProgressBar, command_line, one_line, say, say_json
-from beacon.cli.options import LIMITS, OUTPUT, QUERY_FILE, Backend, Json, Quiet, Seed, argument, flags, option
+from beacon.cli.options import (
+    LIMITS,
+    OUTPUT,
+    QUERY_FILE,
+    Backend,
+    Json,
+    Keys,
+    Quiet,
+    Seed,
+    argument,
+    flags,
+    option,
+)
 from beacon.evaluation.evaluate import Request, measure
 from beacon.evaluation.problem import Sources, problems_of
 from beacon.evaluation.run_file import facts_in_words, session_facts
@@ -51,6 +63,7 @@ def evaluate(
     backend: Backend = None,
     sources: Sources,
     queries: EvaluateSettings,
+    key: Keys = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -69,7 +82,7 @@ def evaluate(
     check_named(out)
     sys.path.append(str(Path.cwd()))  # --methods may name what lies here
     settings = replace(queries, **methods, **budgets).extended(words_of(solvers), time)
-    problems, missing = problems_of(model_file, query_file, guide, sources)
+    problems, missing = problems_of(model_file, query_file, guide, sources, key or ())
     programs = {"daoopt": daoopt} if daoopt else {}
     request = Request(settings, None, seed, threads, Path(out), programs, command_line())
     if not quiet and not sys.stderr.isatty():

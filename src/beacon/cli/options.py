@@ -90,6 +90,8 @@ QUERY_FILE = (
     "folder of such files, split 80/10/10."
 )
 QueryFile = Annotated[str, argument("Q", QUERY_FILE)]
+KEY_HELP = "A column of Q, if that is a table of your own, that is no variable; may be repeated."
+Keys = Annotated[list[str] | None, option("--key COLUMN", KEY_HELP)]
 Seed = Annotated[int, option("--seed S", "Seed of all randomness.", low=0)]
 Jobs = Annotated[
     int | None, option("--threads --jobs T", "Queries to work on at once; default: one per core.", low=1)
@@ -204,12 +206,12 @@ class QueryOptions:
     """The queries to answer."""
 
     evid: list[str] = field(default_factory=list)
-    """Evidence file (UAI) of one query or several; may be repeated."""
+    """Evidence file (.evid, .json) of one query or several; may be repeated."""
     evidence: list[str] = field(default_factory=list)
     """An observation, by names or indices; may be repeated."""
     table: list[str] = field(default_factory=list)
     """Evidence table (.csv, .tsv, .parquet): a column per variable, a row per query; an empty cell is not
-    observed; may be repeated."""
+    observed; or a query set of `beacon queries`; may be repeated."""
     key: list[str] = field(default_factory=list)
     """A column of --table that is no variable and goes into a table of answers; may be repeated."""
 
@@ -223,7 +225,7 @@ class QueryOptions:
             return [parse_evidence_items(self.evidence, model)], {}
         if self.evidence:
             raise UsageError("give the evidence by --evidence or by files (--evid, --table), not both")
-        from beacon.formats.queries import read_queries  # noqa: PLC0415 - most queries are typed
+        from beacon.query.asked import read_queries  # noqa: PLC0415 - most queries are typed
 
         return read_queries(model, self.evid, self.table, self.key)
 

@@ -23,6 +23,8 @@ class Given:
     """One setting, in place of the file's; may be repeated."""
     queries: str | None = None
     """Queries of your own in place of sampled ones: a table (.csv, .parquet), .evid, .json, or a folder."""
+    key: list[str] = field(default_factory=list)
+    """A column of --queries that is no variable; may be repeated."""
     seed: int | None = None
     """Seed of all randomness; default: the file's, or 0."""
     redo: bool = False
@@ -32,7 +34,10 @@ class Given:
         check_least(self, seed=0)
 
 
-@flags("given", Given, SETTINGS, "--config FILE.toml", "--queries FILE", "--seed S", "--redo", items=ITEMS)
+@flags(
+    *("given", Given, SETTINGS, "--config FILE.toml", "--queries FILE", "--key COLUMN", "--seed S", "--redo"),
+    items=ITEMS,
+)
 @flags(
     "changes", RunSettings, SETTINGS, "--preset solved|fast|small|paper", "--count N", unset="{}", check=False
 )
@@ -61,7 +66,7 @@ def run(
 
     check_named(out)
     how: dict[str, Any] = {"changes": given.items, "device": device, "jobs": jobs, **changes}
-    how |= {name: getattr(given, name) for name in ("queries", "seed", "redo")}
+    how |= {name: getattr(given, name) for name in ("queries", "seed", "redo")} | {"keys": given.key}
     with on_backend(backend, jobs), ProgressBar("", 0, quiet) as bar:
         tell = bar.note if json else bar.say  # stdout is kept for JSON
         how |= {"on_stage": lambda *stage: tell(one_line(stage_line(*stage))), "on_progress": bar.show}

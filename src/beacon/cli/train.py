@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Annotated, Any
 
 from beacon.cli.console import ProgressBar, note, one_line, say, say_json
-from beacon.cli.options import OUTPUT, Device, Json, ModelFile, QueryFile, Quiet, Seed, flags, option
+from beacon.cli.options import OUTPUT, Device, Json, Keys, ModelFile, QueryFile, Quiet, Seed, flags, option
 from beacon.io.files import check_no_input
 from beacon.learn import train as library
 from beacon.pipeline.settings import RunSettings
@@ -33,6 +33,7 @@ def train(
     trajectories_file: TrajectoriesFile = None,
     device: Device = "auto",
     changes: dict[str, Any],
+    key: Keys = None,
     seed: Seed = 0,
     tensorboard: Logs = None,
     json: Json = False,
@@ -52,7 +53,7 @@ def train(
     check_no_input(f"{out}{UNFINISHED}", [model_file, queries_file, trajectories_file])
     library.check_can_train(preset, device)
     model = read_model(model_file)
-    queries = QuerySet.load(queries_file, model)
+    queries = QuerySet.load(queries_file, model, key or ())
     quiet = quiet or not library.is_leader()  # of several processes one speaks
     with ProgressBar("collecting trajectories", len(queries), quiet) as bar:
         trajectories = library.collected(

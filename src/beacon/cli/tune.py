@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from beacon.cli.console import ProgressBar, least_width, line_width, say, say_drawn, say_json
-from beacon.cli.options import Backend, Json, ModelFile, QueryFile, Quiet, Seed, argument, flags, option
+from beacon.cli.options import Backend, Json, Keys, ModelFile, QueryFile, Quiet, Seed, argument, flags, option
 from beacon.errors import UsageError
 from beacon.learn.tune import TuneSettings
 
@@ -35,6 +35,7 @@ def tune(
     given: dict[str, Any],
     threads: Threads = None,
     backend: Backend = None,
+    key: Keys = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -58,7 +59,7 @@ def tune(
     if out is not None:
         check_guide_folder(out)
     model = read_model(model_file)
-    queries = QuerySet.load(queries_file, model)
+    queries = QuerySet.load(queries_file, model, key or ())
     guide = None if guide_folder is None else load_guide(guide_folder, model)
     with on_backend(backend, threads), ProgressBar("tuning", None, quiet) as bar:
 

@@ -146,6 +146,8 @@ class Problem:
     """None: they are sampled."""
     guide: AnyGuide | None = None
     entry: SuiteNetwork | None = None
+    keys: Sequence[str] = ()
+    """Columns of a table of queries that are no variables."""
 
     def load(self, settings: EvaluateSettings, folder: Path | None) -> Loaded:
         """Read the network and its queries, or sample them unless the results' folder has some."""
@@ -188,7 +190,7 @@ class Problem:
         if self.queries is None:
             return _sampled(model, settings.count, kept)
         if isinstance(self.queries, Path):
-            return QuerySet.load(self.queries, model).split(settings.split)
+            return QuerySet.load(self.queries, model, self.keys).split(settings.split)
         if isinstance(self.queries, QuerySet):
             self.queries.check_model(model)
             return self.queries.split(settings.split)
@@ -217,19 +219,26 @@ class Sources:
 
 
 def problems_of(
-    model: str | None, queries: str | None, guide: str | None, sources: Sources
+    model: str | None,
+    queries: str | None,
+    guide: str | None,
+    sources: Sources,
+    keys: Sequence[str] = (),
 ) -> tuple[list[Problem], list[dict[str, str]]]:
     """One model with its queries and guide, or the networks of a suite and those that are missing."""
     if (model is None) == (sources.suite is None):
         found = "neither" if model is None else "both"
         raise UsageError(f"expected either a MODEL or --suite FILE.toml; found {found}")
+    if keys and queries is None:
+        raise UsageError("--key names columns of a table Q; give its file after the model")
     if sources.suite is not None:
         data = None if sources.data is None else Path(sources.data)
         return problems_of_suite(Path(sources.suite), data, sources.only)
     if sources.data or sources.only:
         raise UsageError("--data and --only belong to --suite")
     assert model is not None
-    return [Problem(network_name(model), Path(model), None if queries is None else Path(queries), guide)], []
+    asked = None if queries is None else Path(queries)
+    return [Problem(network_name(model), Path(model), asked, guide, keys=keys)], []
 
 
 def problems_of_suite(

@@ -80,6 +80,7 @@ def run(
     *,
     preset: str | None = None,
     queries: AnyQueries | None = None,
+    keys: Sequence[str] = (),
     count: int | None = None,
     changes: Mapping[str, Any] | Sequence[str] | None = None,
     seed: int | None = None,
@@ -104,6 +105,8 @@ def run(
     queries
         A query set or queries of one's own (mappings, a table, a file or a folder of files; split 80/10/10 by
         seed 0), in place of ``count`` sampled ones.
+    keys
+        Columns of a file of queries that are no variables.
     preset, count, changes
         Replace settings of the file: the guide, the number of queries, and any others, such as
         ``{"teacher.steps": 20_000}`` or ``["teacher.steps=20000"]``.
@@ -142,6 +145,8 @@ def run(
     else:
         sections = gathered(settings, items, options)
         chosen, number = make_settings(sections), seed_of(sections)
+    if keys and not isinstance(queries, str | os.PathLike):
+        raise UsageError("--key names columns of a file of queries; give it: --queries FILE")
     is_model = isinstance(model, GraphicalModel)
     loaded = model if isinstance(model, GraphicalModel) else read_model(model)
     job = Job(
@@ -154,7 +159,7 @@ def run(
         device,
         command,
         on_progress=on_progress or (lambda what, done, total: None),
-        own_queries=None if queries is None else as_query_set(loaded, queries),
+        own_queries=None if queries is None else as_query_set(loaded, queries, keys),
     )
     _check_splits(job)
     return run_job(job, redo, on_stage)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from beacon.errors import BeaconError
-from beacon.formats import read_evidence, read_evidence_table
-from beacon.io.files import TABLES, base_suffix, parse_json, read_parsed
+from beacon.formats import read_evidence
+from beacon.formats.evidence_json import read_json_evidence
+from beacon.formats.evidence_table import read_keyed_table
+from beacon.io.files import TABLES, base_suffix
 from beacon.io.parquet_file import ParquetKind, has_kind, load_table, save_table
-from beacon.model.evidence import resolve_queries
 from beacon.model.graphical_model import GraphicalModel
+from beacon.query.asked import check_no_keys
 from beacon.query.query_set import SPLITS, QuerySet, QuerySettings
 from beacon.query.sampling import GibbsSettings
 
@@ -108,25 +111,28 @@ def _observed(column: pa.Array, num_variables: int) -> NDArray[np.bool_]:
 SUFFIXES = (*TABLES, ".json", ".evid")
 
 
-def read_own_queries(path: str | os.PathLike[str], model: GraphicalModel) -> list[dict[int, int]]:
-    """The queries of a file, or of all files of a folder in the order of their names."""
+def read_own_queries(
+    path: str | os.PathLike[str], model: GraphicalModel, keys: Sequence[str] = ()
+) -> list[dict[int, int]]:
+    """The queries of a file, or of all files of a folder in the order of their names.
+
+    ``keys`` are columns of tables that are no variables.
+    """
     place = Path(path)
     if not place.is_dir():
-        return _read_file(place, model)
+        return _read_file(place, model, keys)
     files = sorted(file for file in place.iterdir() if base_suffix(file) in SUFFIXES)
     if not files:
         raise BeaconError(
             f"cannot read {place}: expected files that end in {', '.join(SUFFIXES)}, found none"
         )
-    return [query for file in files for query in _read_file(file, model)]
+    return [query for file in files for query in _read_file(file, model, keys)]
 
 
-def _read_file(path: Path, model: GraphicalModel) -> list[dict[int, int]]:
+def _read_file(path: Path, model: GraphicalModel, keys: Sequence[str]) -> list[dict[int, int]]:
     """By its suffix: a table, JSON, or else a UAI file."""
     suffix = base_suffix(path)
     if suffix in TABLES:
-        return read_evidence_table(path, model)
-    if suffix != ".json":
-        return read_evidence(path, model)
-    listed = read_parsed(path, parse_json, "queries in JSON")
-    return resolve_queries(model, [listed] if isinstance(listed, dict) else listed)
+        return read_keyed_table(path, model, keys).queries
+    check_no_keys(keys, path, "none")
+    return read_json_evidence(path, model) if suffix == ".json" else read_evidence(path, model)

@@ -141,18 +141,26 @@ class QuerySet:
         save_queries(self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], model: GraphicalModel | None = None) -> QuerySet:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        model: GraphicalModel | None = None,
+        keys: Sequence[str] = (),
+    ) -> QuerySet:
         """Read a query set, and refuse one made for another model than ``model``.
 
         Given the model, queries of one's own are read, too, and split by seed 0: tables (.csv, .tsv,
         .parquet), UAI evidence (.evid), JSON (.json: a list of mappings), or a folder of such files.
+        ``keys`` are columns of tables that are no variables.
         """
+        from beacon.query.asked import check_no_keys  # noqa: PLC0415
         from beacon.query.query_file import SUFFIXES, is_query_set, load_queries, read_own_queries  # noqa: PLC0415
 
         is_own = os.path.isdir(path) or base_suffix(path) in SUFFIXES
         if model is None or not is_own or is_query_set(path):
+            check_no_keys(keys, path, "none")
             return load_queries(path, model)
-        return cls.from_evidence(read_own_queries(path, model), model)
+        return cls.from_evidence(read_own_queries(path, model, keys), model)
 
     @classmethod
     def from_evidence(
@@ -210,13 +218,13 @@ class QuerySet:
 AnyQueries = Queries | QuerySet | str | os.PathLike[str]
 
 
-def as_query_set(model: GraphicalModel, queries: AnyQueries) -> QuerySet:
-    """A query set of this model, whatever the queries come as."""
+def as_query_set(model: GraphicalModel, queries: AnyQueries, keys: Sequence[str] = ()) -> QuerySet:
+    """A query set of this model, whatever the queries come as; ``keys`` as in :meth:`QuerySet.load`."""
     if isinstance(queries, QuerySet):
         queries.check_model(model)
         return queries
     if isinstance(queries, str | os.PathLike):
-        return QuerySet.load(cast("str", queries), model)
+        return QuerySet.load(cast("str", queries), model, keys)
     return QuerySet.from_evidence(queries, model)
 
 
