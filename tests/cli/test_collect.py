@@ -31,6 +31,11 @@ def test_trajectories_land_beside_the_queries(sprinkler: Path, queries: Path) ->
     assert not Path(f"{target}.parts").exists()
 
 
+def test_a_name_of_another_format_is_refused(sprinkler: Path, queries: Path, tmp_path: Path) -> None:
+    outcome = run("collect", sprinkler, queries, "-o", tmp_path / "t.csv")
+    assert (outcome.code, "t.csv: expected a name that ends in .parquet" in outcome.error) == (2, True)
+
+
 def test_json_is_one_object(sprinkler: Path, queries: Path, tmp_path: Path) -> None:
     options = ["--teacher", "gls+", "--teacher-steps", 50, "--teacher-runs", 2, "--jobs", 1]
     options += ["--steps", 30, "--restart-interval", 10, "--json", "-q", "-o", tmp_path / "t.parquet"]

@@ -40,6 +40,8 @@ def test_samples_of_a_network_with_zeros_are_possible(tmp_path: Path) -> None:
         (["-o", "nowhere/q"], 1, "there is no directory"),
         (["-o", "q", "--count", "0"], 2, "--count must be at least 1; found 0"),
         (["-o", "q", "--query-ratio", "0.9", "0.1"], 2, "query_ratio must be two shares"),
+        (["-o", "q.csv"], 2, "cannot write q.csv: expected a name that ends in .parquet"),
+        (["-o", "q.parquet.gz"], 2, "cannot write q.parquet.gz: expected a name that ends in .parquet"),
         ([], 2, "Missing option '-o'"),
     ],
 )

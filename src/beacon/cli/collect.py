@@ -62,12 +62,14 @@ def collect(
     Example:  beacon collect alarm.bif alarm.parquet
     """
     from beacon.formats import read_model  # noqa: PLC0415
+    from beacon.io.parquet_file import check_parquet_name  # noqa: PLC0415
     from beacon.learn.collect import collect as collect_trajectories  # noqa: PLC0415
     from beacon.query.query_set import QuerySet  # noqa: PLC0415
     from beacon.runner.crews import on_backend  # noqa: PLC0415
 
     target = out if out is not None else str(Path(query_file).parent / "trajectories.parquet")
     check_writable(target, [model_file, query_file])
+    check_parquet_name(target)
     model = read_model(model_file)
     queries = QuerySet.load(query_file, model, key or ())
     settings = replace(walks, teacher=teacher)

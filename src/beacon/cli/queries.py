@@ -32,9 +32,11 @@ def queries(
     Example:  beacon queries alarm.bif -o alarm.parquet --count 200
     """
     from beacon.formats import read_model  # noqa: PLC0415
+    from beacon.io.parquet_file import check_parquet_name  # noqa: PLC0415
     from beacon.pipeline.pipeline import queries_in_words  # noqa: PLC0415
 
     check_writable(out, [model_file])
+    check_parquet_name(out)
     model = read_model(model_file)
     with ProgressBar(f"sampling {count:,} queries", None, quiet):
         made = sample_queries(model, count, seed, query_ratio=query_ratio)

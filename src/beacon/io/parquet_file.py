@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beacon.errors import BeaconError, FormatError, first_line
-from beacon.io.files import Budget, parse_json, write_bytes
+from beacon.errors import BeaconError, FormatError, UsageError, first_line
+from beacon.io.files import COMPRESSIONS, Budget, base_suffix, parse_json, write_bytes
 
 CELL_BYTES = 4  # a variable of a query: its value, whether it is observed, and copies while they are made
 NUMBERS = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE")  # as the format calls them
 TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+FOREIGN = (".csv", ".tsv", ".json", ".evid")  # names that promise something else than Parquet
 VALUE_BYTES = 16  # a value of a column, in the file's own width and in ours
 
 
@@ -41,10 +42,20 @@ class ParquetKind(NamedTuple):
         return FormatError(path, "", f"the {self.name} is damaged; make it again with `{self.command}`")
 
 
+def check_parquet_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that says that the file is something else."""
+    place = os.fspath(path)
+    if base_suffix(place) in FOREIGN or os.path.splitext(place)[1].lower() in COMPRESSIONS:
+        raise UsageError(
+            f"cannot write {place}: expected a name that ends in .parquet, the format of this file"
+        )
+
+
 def save_table(
     kind: ParquetKind, columns: Mapping[str, pa.Array], facts: Mapping[str, Any], path: str | os.PathLike[str]
 ) -> None:
     """Write a table with its facts; see :func:`beacon.io.files.write_bytes`."""
+    check_parquet_name(path)
     described = json.dumps({"version": kind.version, **facts})
     table = pa.table(dict(columns)).replace_schema_metadata({kind.key: described})
     write_table(table, path)
