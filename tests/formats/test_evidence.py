@@ -59,6 +59,35 @@ def test_what_reads_both_ways_is_one_query_unless_lines_or_model_say_otherwise(
 
 
 @pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (
+            "2 0 1 0 0",
+            "read as 2 queries, since it does not fit as one: {file}, line 1 (token 5): variable 0 is "
+            "observed twice with different values: 1 and 0",
+        ),
+        (
+            "2 1 4 0 0",
+            "read as 2 queries, since it does not fit as one: {file}, line 1 (token 3): expected a value of "
+            "variable 1 in 0..2, found 4",
+        ),
+        ("1 0", "{file}: read as one query without evidence; is the line cut off? 0 says the same"),
+        ("1\n0\n", None),
+        ("0", None),
+        ("2\n1 0 1\n0", None),
+        ("2\n0\n1 3 1", None),
+        ("2 0 1 3 1", None),
+        ("3 0 0 0", None),
+    ],
+)
+def test_what_may_be_meant_otherwise_is_said(
+    tmp_path: Path, text: str, warning: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    read(tmp_path, text)
+    assert caplog.messages == ([] if warning is None else [warning.format(file=tmp_path / "m.evid")])
+
+
+@pytest.mark.parametrize(
     ("text", "problem"),
     [
         (

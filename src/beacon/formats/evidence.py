@@ -7,8 +7,9 @@ A file holds either one query, ``n v1 x1 .. vn xn``, or a number of queries and 
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from beacon.errors import FormatError
@@ -16,6 +17,8 @@ from beacon.formats.ergo import without_comments
 from beacon.formats.tokens import Tokens
 from beacon.io.files import read_text, write_text
 from beacon.model.graphical_model import GraphicalModel
+
+log = logging.getLogger("beacon.formats")
 
 
 class _Block(NamedTuple):
@@ -29,7 +32,8 @@ def read_evidence(path: str | os.PathLike[str], model: GraphicalModel) -> list[d
     """Read the evidence of one or several queries, each as variable index -> value index.
 
     A few files read both as one query and as several: then they are one query, unless it does not fit the
-    model, or the number of queries and each query stand on lines of their own.
+    model, or the number of queries and each query stand on lines of their own. Where it does not fit, or a
+    single line may have been cut off, a warning says how the file was read.
 
     >>> import beacon
     >>> model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -1.0, -2.0, 0.5])])
@@ -42,13 +46,26 @@ def read_evidence(path: str | os.PathLike[str], model: GraphicalModel) -> list[d
     if not tokens.remaining:
         tokens.fail("expected the number of observations, found nothing; write 0 for no evidence")
     numbers = tokens.next_int_list(tokens.remaining, "a number of observations, a variable or a value")
-    problems = []
+    problems: list[FormatError] = []
     for blocks in _readings(tokens, numbers, text):
         try:
-            return [_read_block(tokens, numbers, block, model) for block in blocks]
+            queries = [_read_block(tokens, numbers, block, model) for block in blocks]
         except FormatError as problem:
             problems.append(problem)
+            continue
+        _warn_if_unlikely(os.fspath(path), text, queries, problems)
+        return queries
     raise problems[0]
+
+
+def _warn_if_unlikely(
+    path: str, text: str, queries: list[dict[int, int]], problems: Sequence[FormatError]
+) -> None:
+    """Say how a file was read that may have been meant otherwise."""
+    if problems and len(queries) > 1:
+        log.warning("read as %d queries, since it does not fit as one: %s", len(queries), problems[0])
+    elif text.split() == ["1", "0"] and len(text.strip().splitlines()) == 1:
+        log.warning("%s: read as one query without evidence; is the line cut off? 0 says the same", path)
 
 
 def write_evidence(path: str | os.PathLike[str], evidence: Mapping[int, int]) -> None:
