@@ -82,7 +82,7 @@ learning_rate = 0.01
 [tune]
 steps = [20]
 [evaluate]
-methods = ["greedy", "gls+"]
+methods = ["greedy", "beacon-gls+"]
 steps = [5, 10]
 seconds = [0.1]
 lambdas = [0.5]

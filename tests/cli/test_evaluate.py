@@ -148,6 +148,8 @@ def wait_for_parts(folder: Path, count: int) -> None:
         ),
         (["MODEL", "--seconds", "0"], 2, "budgets in seconds must be positive numbers"),
         (["MODEL", "--seeds", "0"], 2, "--seeds must be a whole number from 1 to 1000000; found 0"),
+        (["MODEL", "--lambdas", "0.5", "--methods", "greedy"], 2, "lambdas are weights of beacon-greedy and"),
+        (["MODEL", "MODEL", "--count", "7"], 2, "--count is for sampled queries; to take only the first N"),
         (["MODEL", "MODEL"], 1, "expected a Parquet file with queries"),
         (["missing.uai"], 1, "missing.uai"),
         (["--suite", "SUITE", "--data", "nowhere"], 1, "cannot read nowhere: no such folder"),

@@ -287,6 +287,7 @@ def test_what_others_have_put_there_is_not_touched(files: Files, tmp_path: Path)
         ("[queries]\ncount = 'many'", "queries.count must be a whole number; found 'many'"),
         ("[queries]\nquery_ratio = [0.1]", "queries.query_ratio must be 2 numbers; found [0.1]"),
         ("[evaluate]\nsteps = [0.5]", "evaluate.steps must be a list, each a whole number; found [0.5]"),
+        ("[evaluate]\nmethods = ['auto']\nlambdas = [0.5]", "found neither among the methods"),
         ("[evaluate]\nmethods = ['gsl+']", "no method is called 'gsl+'; did you mean 'gls+'?"),
         ("[collect]\nsteps = 7\nrestart_interval = 2", "restart_interval must divide steps"),
         ("[train]\npreset = 'huge'", "presets are solved, fast, small, paper; found 'huge'"),

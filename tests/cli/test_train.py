@@ -130,6 +130,12 @@ def test_tensorboard_logs_are_written(files: Files) -> None:
     assert b"validation_loss" in written.read_bytes()
 
 
+def test_what_is_not_trained_is_not_logged(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("beacon.formats.read_model", pytest.fail)
+    outcome = files.train("--preset", "solved", "--tensorboard", "logs")
+    assert (outcome.code, "tensorboard has no meaning for the guide of solved" in outcome.error) == (2, True)
+
+
 def test_missing_tensorboard_is_named_with_its_extra(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     outcome = files.train("--tensorboard", "logs")

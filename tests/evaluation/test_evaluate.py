@@ -135,6 +135,10 @@ def test_results_in_memory_can_be_reported_and_saved(tmp_path: Path) -> None:
 def test_wrong_arguments_are_one_line() -> None:
     with pytest.raises(UsageError, match="no method is called 'gsl"):
         beacon.evaluate(GRID, methods=["gsl+"])
+    with pytest.raises(UsageError, match="count is for sampled queries"):
+        beacon.evaluate(GRID, [{0: 0}], methods=["greedy"], count=2)
+    with pytest.raises(UsageError, match="found neither among the methods"):
+        beacon.evaluate(GRID, methods=["beacon", beacon.Greedy()], lambdas=[0.5], count=2)
     with pytest.raises(UsageError, match="split must be train, validation or test; found 'x'"):
         beacon.evaluate(GRID, methods=["greedy"], split="x")
     with pytest.raises(UsageError, match="expected a model, found the path"):

@@ -22,6 +22,7 @@ from beacon.cli.options import (
     flags,
     option,
 )
+from beacon.errors import UsageError
 from beacon.evaluation.evaluate import Request, measure
 from beacon.evaluation.problem import Sources, problems_of
 from beacon.evaluation.run_file import facts_in_words, session_facts
@@ -81,6 +82,8 @@ def evaluate(
     """
     check_named(out)
     sys.path.append(str(Path.cwd()))  # --methods may name what lies here
+    if query_file is not None and queries.count != EvaluateSettings.count:
+        raise UsageError("--count is for sampled queries; to take only the first N of Q give --limit N")
     settings = replace(queries, **methods, **budgets).extended(words_of(solvers), time)
     problems, missing = problems_of(model_file, query_file, guide, sources, key or ())
     programs = {"daoopt": daoopt} if daoopt else {}

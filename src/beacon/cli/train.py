@@ -51,7 +51,7 @@ def train(
     preset = chosen.get("preset", RunSettings.preset)
     check_guide_folder(out)
     check_no_input(f"{out}{UNFINISHED}", [model_file, queries_file, trajectories_file])
-    library.check_can_train(preset, device)
+    library.check_can_train(preset, device, tensorboard)
     model = read_model(model_file)
     queries = QuerySet.load(queries_file, model, key or ())
     quiet = quiet or not library.is_leader()  # of several processes one speaks

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from beacon.errors import check_seed
+from beacon.errors import UsageError, check_seed
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.method import Budget, GuidedMethod, Method, Network, Query, Run
 from beacon.evaluation.problem import Loaded, Problem, problems_of_suite
@@ -298,6 +298,8 @@ def evaluate(
     """
     check_is_model(model)
     check_seed(seed)
+    if queries is not None and count is not None:
+        raise UsageError("count is for sampled queries; to take only the first N of the others give limit=N")
     if steps is None and seconds is not None:
         steps = ()
     names = methods if methods is not None and all(isinstance(method, str) for method in methods) else None

@@ -78,6 +78,7 @@ AnyGuide = Guide | str | os.PathLike[str]
 SOLVERS = ("toulbar2", "daoopt")
 GUIDED = ("beacon-greedy", "beacon-gls+", "beacon")
 """The paper's two methods, and the guide's own tuned settings."""
+WEIGHTED = GUIDED[:2]
 DEFAULT_WEIGHT = 0.5
 
 
@@ -93,6 +94,12 @@ def check_names(names: Sequence[str]) -> None:
             raise UsageError(f"method {name!r} is listed twice")
     if not names:
         raise UsageError(f"no method to measure; there are: {', '.join(known)}")
+
+
+def check_weights(weights: Sequence[float], methods: Sequence[Any]) -> None:
+    """Refuse weights of the guide that no method would use."""
+    if weights and not any(isinstance(one, str) and one in WEIGHTED for one in methods):
+        raise UsageError(f"lambdas are weights of {' and '.join(WEIGHTED)}; found neither among the methods")
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,7 @@ class Catalog:
         names = [name for name in wanted if isinstance(name, str)]
         if names or not wanted:
             check_names(names)
+        check_weights(self.weights, wanted)
         made = [method for one in wanted for method in self._methods(one)]
         names = [method.name for method in made]
         for name in names:
@@ -130,7 +138,7 @@ class Catalog:
             return [PeerMethod(wanted, find_peer(wanted, self.programs.get(wanted)))]
         if wanted not in GUIDED:
             return [EngineMethod.named(wanted, self.propagate)]
-        weights = [None, *self.weights] if wanted != "beacon" else [None]
+        weights = [None, *self.weights] if wanted in WEIGHTED else [None]
         return [self._guided(wanted, weight) for weight in weights]
 
     def _of_object(self, wanted: Any) -> Method:

@@ -258,6 +258,7 @@ def train(
     asked = as_query_set(model, queries)
     given = {"epochs": epochs, "states_per_query": states_per_query, "batch": batch}
     chosen = load_preset(preset).changed(**{name: n for name, n in given.items() if n is not None})
+    check_can_train(preset, device, tensorboard)
     if trajectories is None:
         trajectories = collected(model, asked, seed)
     with _logged(tensorboard, on_epoch) as hear:
@@ -289,9 +290,14 @@ def check_preset(preset: str) -> None:
         raise UsageError(f"presets are {', '.join(PRESET_NAMES)}; found {preset!r}")
 
 
-def check_can_train(preset: str, device: str) -> None:
-    """Raise if the preset is unknown, or torch or the device is missing: not after hours of collecting."""
+def check_can_train(preset: str, device: str, tensorboard: object = None) -> None:
+    """Raise if the preset is unknown or cannot be logged, or torch or the device is missing.
+
+    That is told before hours of collecting.
+    """
     check_preset(preset)
+    if preset == "solved" and tensorboard is not None:
+        raise UsageError("tensorboard has no meaning for the guide of solved queries: nothing is trained")
     if preset == "solved":
         return
     check_torch()

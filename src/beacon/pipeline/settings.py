@@ -10,7 +10,7 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from beacon.errors import FormatError, UsageError, check_count, check_seed
-from beacon.evaluation.settings import EvaluateSettings
+from beacon.evaluation.settings import EvaluateSettings, check_weights
 from beacon.io.files import parse_toml, read_parsed
 from beacon.io.settings import Setting, check_known, closest, converted, guessed, settings_of
 from beacon.learn.collect import CollectSettings
@@ -70,6 +70,7 @@ class RunSettings:
     def __post_init__(self) -> None:
         check_count("queries.count", self.count, 1)
         check_preset(self.preset)
+        check_weights(self.evaluate.lambdas, self.evaluate.methods)
         if self.train is None:
             object.__setattr__(self, "train", load_preset(self.preset))
 
