@@ -217,7 +217,7 @@ def follow_folder(folder: Path, suite: Path, data: Path | None, steps: int) -> N
     with folder_lock(folder), drift_store(folder) as store:
         for problem in problems_of_suite(suite, data)[0]:
             if problem.name in run["networks"]:
-                network, queries, _ = problem.load(settings, folder)
+                network, queries, *_ = problem.load(settings, folder)
                 catalog = Catalog(network.model, problem.guide, propagate=settings.propagate)
                 methods = catalog.methods([name for name in names if name not in ("toulbar2", "daoopt")])
                 follow(
