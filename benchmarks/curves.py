@@ -56,16 +56,22 @@ class Curve:
 def follow_ours(
     model: GraphicalModel,
     evidence: Mapping[int, int],
-    strategy: str | Strategy,
+    strategy: str | Strategy | None,
     seconds: float,
     optimum: float,
     seed: int,
     start: GuidedStart | None = None,
+    guide: Path | None = None,
 ) -> Curve:
-    """One search of a strategy; it ends early at the optimum (infinity where none is known)."""
+    """One search of a strategy; it ends early at the optimum (infinity where none is known).
+
+    A guide is heeded as it was tuned.
+    """
     stop = MaxRuntime(seconds) | TargetScore(optimum)
     with processor_time():
-        result = solve(model, dict(evidence), strategy=strategy, stop=stop, seed=seed, start=start)
+        result = solve(
+            *(model, dict(evidence)), strategy=strategy, stop=stop, seed=seed, start=start, guide=guide
+        )
     trace, floor = result.trace, compile_model(model).log_zero
     scores = trace.scores + trace.zero_factors * (DEFAULT_LOG_ZERO - floor)
     points = list(zip(trace.seconds.tolist(), scores.tolist(), strict=True))

@@ -4,7 +4,7 @@
 
 Queries are sampled again from their seeds. Our GLS+ is run beside it and must give the scores that
 ``results/guided`` has, or the queries are not the same and nothing is written. A network that the output
-has already is left out.
+has already, with this kind of queries, is left out.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from reproduce_stages import BUDGETS, Job, Shop, suite, unguided
+from reproduce_stages import BUDGETS, KINDS, Job, Shop, suite, unguided
 
 from beacon.query.query_set import sample_queries
+from beacon.query.sampling import GibbsSettings
 from beacon.strategies.gls import GlsPlus
 
 PUBLISHED = GlsPlus(
@@ -35,20 +36,27 @@ PUBLISHED = GlsPlus(
 
 def scores_of(job: Job, args: argparse.Namespace) -> dict[str, list[Any]]:
     """Best scores of every test query at every budget."""
-    shop = Shop(job, args)
-    shop.queries = sample_queries(shop.model, 1000, job.seed)
-    shop.trajectories = _NoReferences(len(shop.queries))
+    shop = without_references(job, args)
     evidences, starts, _ = shop.split("test")
     ours, _, _ = unguided(shop, "gls+", evidences, starts, BUDGETS)
     check_same(job, ours, args.results)
     scores, zeros, _ = unguided(shop, PUBLISHED, evidences, starts, BUDGETS)
     rows = [
-        (job.network, query, budget, float(scores[query, k]), int(zeros[query, k]))
+        (job.network, job.kind, query, budget, float(scores[query, k]), int(zeros[query, k]))
         for query in range(len(scores))
         for k, budget in enumerate(BUDGETS)
     ]
-    names = ("network", "query", "steps", "score", "zeros")
+    names = ("network", "queries", "query", "steps", "score", "zeros")
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def without_references(job: Job, args: argparse.Namespace) -> Shop:
+    """A job with its queries, sampled again, and nothing else."""
+    shop = Shop(job, args)
+    gibbs = GibbsSettings(chains=KINDS[job.kind])
+    shop.queries = sample_queries(shop.model, 1000, job.seed, gibbs=gibbs)
+    shop.trajectories = _NoReferences(len(shop.queries))
+    return shop
 
 
 class _NoReferences:
@@ -79,14 +87,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/published_gls.parquet"))
     parser.add_argument("--networks", nargs="+", metavar="NAME")
     args = parser.parse_args()
-    done = pq.read_table(args.out) if args.out.exists() else None
-    for name in args.networks or list(suite()):
-        job = Job(name, "own", 0)
-        if not job.is_done(args.results) or (done is not None and name in done["network"].to_pylist()):
-            continue
-        own = pa.table(scores_of(job, args))
-        done = own if done is None else pa.concat_tables([done, own])
-        pq.write_table(done, args.out, compression="zstd")
+    found = pq.read_table(args.out) if args.out.exists() else None
+    have = set() if found is None else {(row["network"], row["queries"]) for row in found.to_pylist()}
+    for job in [Job(name, kind, 0) for kind in KINDS for name in args.networks or suite()]:
+        if job.is_done(args.results) and (job.network, job.kind) not in have:
+            own = pa.table(scores_of(job, args))
+            found = own if found is None else pa.concat_tables([found, own])
+            pq.write_table(found, args.out, compression="zstd")
 
 
 if __name__ == "__main__":

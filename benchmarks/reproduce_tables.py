@@ -3,120 +3,42 @@
     python benchmarks/reproduce_tables.py
 
 rewrites what stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->`` on PAGES, and draws the
-λ curves and heatmaps of wins into research/images. ``results/guided`` holds two files of every job of
-``benchmarks/reproduce.py``: JOB.parquet (scores by method, query and steps) and JOB.json (how they were
-made); ``results/single_steps.json`` the time of a guided step of one query alone.
+λ curves and heatmaps of wins into research/images. ``results/single_steps.json`` holds the time of a guided
+step of one query alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow.parquet as pq
 from clock_tables import clock_table, guided_table, reached_table
 from numpy.typing import NDArray
 from optima import table as optima_table
 from pages import ROOT, markdown, rows_of, updated
+from reproduce_pictures import draw_weights, draw_wins
+from reproduce_results import (
+    STEPS,
+    STRATEGIES,
+    Result,
+    first_seed,
+    label,
+    load_results,
+    published_improvements,
+    row_cells,
+    scores_by,
+    suite,
+    with_twins,
+)
 
-from beacon.evaluation.metrics import bootstrap_interval, improvements, win_percentage
-from beacon.evaluation.problem import load_suite
+from beacon.evaluation.metrics import bootstrap_interval, win_percentage
 
+CONTROLS = {"constant": "all the same", "random": "random", "frequencies": "frequencies"}
 PAGES = ("docs/reproduction.md", "research/reproduction.md", "research/training.md")
-IMAGES = ROOT / "research" / "images"
-STEPS = (500, 1000, 2000, 4000)
-STRATEGIES = {"greedy": "Greedy", "gls+": "GLS+"}
-KINDS = {"own": "own chains", "shared": "one chain", "exact": "ancestral"}
-ANCESTRAL = ("BN_", "Promedas_", "or_chain_")  # Bayesian networks: sampled without chains
-TWINS = {"rus_50_100_6_1": "rus_50_100_4_1", "rus_100_200_3_3": "rus_100_200_1_1"}
-"""Rows of the paper whose public files are those of another row, byte for byte."""
-PANELS_ACROSS = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """What one job has left."""
-
-    run: dict[str, Any]
-    scores: dict[str, NDArray[np.float64]]
-    """[queries, STEPS] of each method."""
-    zeros: dict[str, NDArray[np.int64]]
-    """[queries, STEPS] zero factors left."""
-
-    @classmethod
-    def load(cls, path: Path) -> Result:
-        table = pq.read_table(path.with_suffix(".parquet"))
-        method, steps = (np.array(table[name].to_pylist()) for name in ("method", "steps"))
-        score, zeros = (np.array(table[name].to_pylist()) for name in ("score", "zeros"))
-        order = np.argsort(np.array(table["query"].to_pylist()), kind="stable")
-
-        def by_method(values: NDArray[Any]) -> dict[str, NDArray[Any]]:
-            places = {
-                name: [order[(method[order] == name) & (steps[order] == budget)] for budget in STEPS]
-                for name in sorted(set(method.tolist()))
-            }
-            return {name: np.stack([values[own] for own in columns], 1) for name, columns in places.items()}
-
-        return cls(json.loads(path.read_text()), by_method(score), by_method(zeros))
-
-    @property
-    def network(self) -> str:
-        name: str = self.run["network"]
-        return name
-
-    @property
-    def job(self) -> str:
-        return f"{self.network}.{self.run['queries']}.{self.run['seed']}"
-
-    @property
-    def kind(self) -> str:
-        return KINDS["exact" if self.network.startswith(ANCESTRAL) else self.run["queries"]]
-
-    @property
-    def own_cells(self) -> list[str]:
-        return [label(self.network), self.kind]
-
-    def improvements(self, strategy: str) -> NDArray[np.float64]:
-        """[queries, STEPS] of the guided strategy over the strategy by itself, in percent."""
-        return improvements(self.scores[f"beacon-{strategy}"], self.scores[strategy])
-
-    def ratios_of_means(self, strategy: str) -> NDArray[np.float64]:
-        """[STEPS] improvement of the mean score over all queries, in percent."""
-        ours, base = (self.scores[name].mean(axis=0) for name in (f"beacon-{strategy}", strategy))
-        ratios: NDArray[np.float64] = 100 * (ours - base) / np.abs(base)
-        return ratios
-
-
-@cache
-def suite() -> dict[str, Any]:
-    path = ROOT / "benchmarks" / "paper.toml"
-    return {network.file.removesuffix(".uai"): network for network in load_suite(path)}
-
-
-def label(name: str) -> str:
-    """The paper's name of a network, with a star if another one stands in for it."""
-    network = suite()[name]
-    return (network.short_name or network.name) + ("*" if network.stands_in_for else "")
-
-
-def load_results(results: Path) -> list[Result]:
-    """All jobs, in the order of the paper's networks."""
-    order = list(suite())
-    found = [Result.load(path) for path in sorted((results / "guided").glob("*.json"))]
-    return sorted(
-        found, key=lambda result: (order.index(result.network), result.run["queries"], result.run["seed"])
-    )
-
-
-def first_seed(found: Sequence[Result]) -> list[Result]:
-    """The jobs that all tables but that of the seeds are made of."""
-    return [result for result in found if result.run["seed"] == 0]
 
 
 def improvement_table(found: Sequence[Result], strategy: str) -> str:
@@ -129,27 +51,18 @@ def improvement_table(found: Sequence[Result], strategy: str) -> str:
             low, high = bootstrap_interval(each[:, k])
             wins = win_percentage(result.scores[f"beacon-{strategy}"][:, k], result.scores[strategy][:, k])
             cells.append(f"{each[:, k].mean():+.1f} [{low:+.1f}, {high:+.1f}] ({wins:.0f}) / {theirs:+.1f}")
-        twin = "" if name == result.network else f" (= {label(result.network)})"
-        rows.append([label(name) + twin, result.kind, *cells])
+        rows.append([*row_cells(name, result), *cells])
     return markdown(["network", "queries", *(f"{steps:,}" for steps in STEPS)], rows)
 
 
-def with_twins(found: Sequence[Result]) -> list[tuple[str, Result]]:
-    """(row of the paper, result): a file that stands in two rows gives both its figures."""
-    of_row = [(result.network, result) for result in found]
-    of_row += [(name, result) for name, same in TWINS.items() for result in found if result.network == same]
-    order = list(suite())
-    return sorted(of_row, key=lambda row: order.index(row[0]))
-
-
-def chains_table(found: Sequence[Result]) -> str:
-    """BEACON-Greedy on the networks that were run with both kinds of queries, beside the paper's figures."""
+def chains_table(found: Sequence[Result], strategy: str) -> str:
+    """A guided strategy on networks that were run with both kinds of queries, beside the paper's figures."""
     by_kind = {kind: {r.network: r for r in found if r.run["queries"] == kind} for kind in ("own", "shared")}
     rows = []
     for name, shared in by_kind["shared"].items():
         pair = [by_kind["own"][name], shared]
-        means = [_signed(result.improvements("greedy").mean(axis=0)) for result in pair]
-        rows.append([label(name), *means, _signed(suite_improvements([name], "greedy")[0])])
+        means = [_signed(result.improvements(strategy).mean(axis=0)) for result in pair]
+        rows.append([label(name), *means, _signed(published_improvements([name], strategy)[0])])
     return markdown(["network", "a chain for each query", "one chain for all", "the paper"], rows)
 
 
@@ -172,7 +85,7 @@ def counts_table(found: Sequence[Result]) -> str:
     for strategy, method in STRATEGIES.items():
         means = np.array([result.improvements(strategy).mean(axis=0) for _, result in own])
         ratios = np.array([result.ratios_of_means(strategy) for _, result in own])
-        published = suite_improvements([name for name, _ in own], strategy)
+        published = published_improvements([name for name, _ in own], strategy)
         for said, ahead in {
             "mean improvement above 0": means > 0,
             "ratio of means above 0": ratios > 0,
@@ -185,47 +98,72 @@ def counts_table(found: Sequence[Result]) -> str:
     return markdown(["method", "rows with", *(f"{steps:,}" for steps in STEPS)], rows)
 
 
-def suite_improvements(names: Sequence[str], strategy: str) -> NDArray[np.float64]:
-    """[names, STEPS] as published."""
-    return np.array([suite()[name].published["improvement"][f"beacon-{strategy}"] for name in names])
-
-
 def robust_table(found: Sequence[Result], strategy: str) -> str:
     """What does not explode where a best score is near 0."""
     rows = []
-    for result in found:
+    for name, result in with_twins(found):
         means = result.ratios_of_means(strategy)
         medians = np.median(result.improvements(strategy), axis=0)
-        left = [(result.zeros[name] > 0).sum(axis=0) for name in (f"beacon-{strategy}", strategy)]
-        rows.append(
-            [*result.own_cells, _signed(means), _signed(medians), _slashed(left[0]), _slashed(left[1])]
-        )
+        left = [(result.zeros[method] > 0).sum(axis=0) for method in (f"beacon-{strategy}", strategy)]
+        cells = [_signed(means), _signed(medians), _slashed(left[0]), _slashed(left[1])]
+        rows.append([*row_cells(name, result), *cells])
     header = ["network", "queries", "ratio of means", "median", "zeros left, guided", "zeros left, unguided"]
     return markdown(header, rows)
 
 
 def published_gls_table(found: Sequence[Result], path: Path) -> str:
     """Our GLS+ and BEACON-GLS+ over GLS+ as it was published, on the same queries from the same starts."""
-    table = pq.read_table(path, filters=[("steps", "in", STEPS)]).to_pydict()
-    scores: dict[str, NDArray[np.float64]] = {}
-    for name, query, steps, score in zip(
-        table["network"], table["query"], table["steps"], table["score"], strict=True
-    ):
-        of_network = scores.setdefault(name, np.full((100, len(STEPS)), np.nan))
-        of_network[query, STEPS.index(steps)] = score
+    published = scores_by(path, "network", "queries")
     rows = []
     for result in found:
-        if result.network not in scores or result.run["queries"] != "own":
+        base = published.get((result.network, result.run["queries"]))
+        if base is None:
             continue
-        base, cells = scores[result.network], []
+        cells = []
         for method in ("gls+", "beacon-gls+"):
             ours = result.scores[method]
             means = 100 * (ours.mean(axis=0) - base.mean(axis=0)) / np.abs(base.mean(axis=0))
             wins = [win_percentage(ours[:, k], base[:, k]) for k in range(len(STEPS))]
             cells += [_signed(means), " / ".join(f"{win:.0f}" for win in wins)]
-        rows.append([label(result.network), *cells])
-    header = ["network", "our GLS+: ratio of means", "wins", "BEACON-GLS+: ratio of means", "wins"]
-    return markdown(header, rows)
+        theirs = _signed(published_improvements([result.network], "gls+")[0])
+        rows.append([*result.own_cells, *cells, theirs])
+    header = ["our GLS+: ratio of means", "wins", "BEACON-GLS+: ratio of means", "wins", "the paper"]
+    return markdown(["network", "queries", *header], rows)
+
+
+def controls_table(found: Sequence[Result], path: Path, strategy: str) -> str:
+    """The guided search beside searches by the same rule with scores that know nothing, or little."""
+    known = scores_by(path, "network", "method", "control")
+    rows = []
+    for result in found:
+        base = result.scores[strategy].mean(axis=0)
+        cells = []
+        for control in CONTROLS:
+            if (key := (result.network, strategy, control)) in known and result.run["queries"] == "own":
+                mean = known[key].mean(axis=0)
+                cells.append(_signed(100 * (mean - base) / np.abs(base)))
+        if cells:
+            rows.append([label(result.network), *cells, _signed(result.ratios_of_means(strategy))])
+    return markdown(["network", *CONTROLS.values(), "guided"], rows)
+
+
+def candidates_table(found: Sequence[Result]) -> str:
+    """The best λ with either kind of candidates, on the validation queries that all rules were tried on."""
+    rows = []
+    for result in found:
+        cells = []
+        for strategy in STRATEGIES:
+            for kind in ("all", "improving"):
+                rules = [
+                    row
+                    for row in result.run["tune"].get("screened", result.run["tune"]["table"])
+                    if (row["strategy"], row["candidates"]) == (strategy, kind)
+                ]
+                best = max(rules, key=lambda row: np.mean(row["improvement"]))
+                cells.append(_signed(best["improvement"]))
+        rows.append([*result.own_cells, *cells])
+    header = [f"{name}, {kind} moves" for name in STRATEGIES.values() for kind in ("all", "improving")]
+    return markdown(["network", "queries", *header], rows)
 
 
 def _signed(values: NDArray[np.float64]) -> str:
@@ -275,8 +213,16 @@ class Drift(NamedTuple):
         return cls(alpha, start, bound, waited, found["hitting_step"][reached])
 
 
-def steps_table(found: Sequence[Result], single: Mapping[str, Mapping[str, float]]) -> str:
+def steps_table(found: Sequence[Result], results: Path) -> str:
     """λ, time per step, α, and how often and how late the reference was reached."""
+    single = json.loads((results / "single_steps.json").read_text(encoding="utf-8"))
+    unguided = {
+        (
+            row["network"],
+            row["strategy"],
+        ): f"{float(row['microseconds']):.1f} ± {float(row['deviation']):.1f} µs"
+        for row in rows_of(results / "unguided_steps.csv")
+    }
     rows = []
     for result in found:
         for strategy, name in STRATEGIES.items():
@@ -285,7 +231,7 @@ def steps_table(found: Sequence[Result], single: Mapping[str, Mapping[str, float
             bound = f"{drift.bound:.0f}" if np.isfinite(drift.bound) else "–"
             reached = f"{len(drift.hits)} of {len(test['drift'][strategy]['moves'])}"
             reached += f", median {np.median(drift.hits):.0f}" if len(drift.hits) else ""
-            own = f"{1e6 * test['unguided_seconds_per_step'][strategy]:.1f} µs"
+            own = unguided[result.network, strategy]
             guided = f"{1e6 * test['seconds_per_step']:.0f} µs"
             alone = single.get(result.job, {}).get(strategy)
             times = [own, guided, f"{1e3 * alone:.1f} ms" if alone else "–"]
@@ -308,16 +254,18 @@ def steps_table(found: Sequence[Result], single: Mapping[str, Mapping[str, float
 
 
 def theorem_table(found: Sequence[Result]) -> str:
-    """On how many runs the searches needed longer than the theorem's bound."""
+    """On how many runs the searches needed longer than the theorem's bound, where they were long enough."""
     rows = []
     for strategy, name in STRATEGIES.items():
         drifts = [Drift.of(result, strategy) for result in found]
+        steps = [int(result.run["settings"]["steps"]) for result in found]
         bounded = [drift for drift in drifts if np.isfinite(drift.bound)]
-        longer = sum(drift.waited > drift.bound for drift in bounded)
-        rows.append([f"BEACON-{name}", str(len(drifts)), str(len(bounded)), str(longer)])
-    return markdown(
-        ["method", "networks and kinds of queries", "α above ½", "of these, bound exceeded"], rows
-    )
+        within = [drift for drift, most in zip(drifts, steps, strict=True) if drift.bound < most]
+        longer = sum(drift.waited > drift.bound for drift in within)
+        counts = [len(drifts), len(bounded), len(within), longer]
+        rows.append([f"BEACON-{name}", *map(str, counts)])
+    header = ["networks and kinds of queries", "α above ½", "bound within the steps made", "exceeded"]
+    return markdown(["method", *header], rows)
 
 
 def tables(results: Path) -> dict[str, Callable[[], str]]:
@@ -326,10 +274,10 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
     found = first_seed(jobs)
     made: dict[str, Callable[[], str]] = {
         "training": lambda: training_table(found),
-        "steps": lambda: steps_table(found, json.loads((results / "single_steps.json").read_text())),
+        "steps": lambda: steps_table(found, results),
         "theorem": lambda: theorem_table(found),
         "counts": lambda: counts_table(found),
-        "chains": lambda: chains_table(found),
+        "candidates": lambda: candidates_table(found),
         "seeds": lambda: seeds_table(jobs),
         "published gls+": lambda: published_gls_table(found, results / "published_gls.parquet"),
         "optima": optima_table,
@@ -338,60 +286,12 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
         made[f"clock{name}"] = lambda table=table: table(rows_of(results / "clock.csv"), suite())  # type: ignore[misc]
     for strategy in STRATEGIES:
         made[f"improvement {strategy}"] = lambda s=strategy: improvement_table(found, s)  # type: ignore[misc]
+        made[f"chains {strategy}"] = lambda s=strategy: chains_table(found, s)  # type: ignore[misc]
+        made[f"controls {strategy}"] = lambda s=strategy: controls_table(  # type: ignore[misc]
+            found, results / "controls.parquet", s
+        )
         made[f"robust {strategy}"] = lambda s=strategy: robust_table(found, s)  # type: ignore[misc]
     return made
-
-
-def draw_weights(found: Sequence[Result], folder: Path) -> None:
-    """How far below the best the mean score of every λ is on the validation queries, over steps."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    shades = {0.0: "#8a8f98", 0.2: "#9ecae1", 0.5: "#4292c6", 0.7: "#2171b5", 1.0: "#08306b"}
-    for strategy, name in STRATEGIES.items():
-        down = -(-len(found) // PANELS_ACROSS)
-        figure, panels = plt.subplots(down, PANELS_ACROSS, figsize=(2.3 * PANELS_ACROSS, 2.1 * down))
-        for panel in panels.flat[len(found) :]:
-            panel.set_axis_off()
-        for panel, result in zip(panels.flat, found, strict=False):
-            tuning = result.run["tune"]
-            curves = [row for row in tuning["table"] if row["strategy"] == strategy]
-            best = max(max(row["mean"]) for row in curves)
-            for row in curves:
-                said = f"λ {row['weight']:g}, {row['candidates']}" if row["weight"] else "unguided"
-                style = ":" if row["candidates"] == "all" else "-"
-                shade = shades[row["weight"]]
-                panel.plot(
-                    tuning["budgets"], best - np.array(row["mean"]), style, color=shade, label=said, lw=1.3
-                )
-            panel.set_yscale("symlog", linthresh=1e-4 * max(1.0, abs(best)))
-            panel.set_title(f"{label(result.network)}, {result.kind}", fontsize=8)
-            panel.tick_params(labelsize=7)
-        handles, labels = panels.flat[0].get_legend_handles_labels()
-        figure.suptitle(f"BEACON-{name}: below the best mean score", fontsize=10)
-        figure.legend(handles, labels, loc="lower center", ncol=9, fontsize=7, frameon=False)
-        figure.tight_layout(rect=(0, 0.03, 1, 0.98))
-        figure.savefig(folder / f"lambda-{strategy.replace('+', '')}.png", dpi=130)
-        plt.close(figure)
-
-
-def draw_wins(found: Sequence[Result], folder: Path) -> None:
-    """Win percentages of both guided methods over their baselines: networks down, budgets across."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    figure, panels = plt.subplots(1, 2, figsize=(7.5, 0.28 * len(found) + 1.2), layout="constrained")
-    for panel, (strategy, name) in zip(panels, STRATEGIES.items(), strict=True):
-        pairs = [(result.scores[f"beacon-{strategy}"], result.scores[strategy]) for result in found]
-        wins = [[win_percentage(a[:, k], b[:, k]) for k in range(len(STEPS))] for a, b in pairs]
-        panel.imshow(wins, cmap="RdYlGn", vmin=0, vmax=100, aspect="auto")
-        for y, row in enumerate(wins):
-            for x, win in enumerate(row):
-                panel.text(x, y, f"{win:.0f}", ha="center", va="center", fontsize=7)
-        panel.set_xticks(range(len(STEPS)), [f"{steps:,}" for steps in STEPS], fontsize=7)
-        panel.set_yticks(range(len(found)), [", ".join(result.own_cells) for result in found], fontsize=7)
-        panel.set_title(f"BEACON-{name} over {name}", fontsize=9)
-    panels[1].set_yticklabels([])
-    figure.savefig(folder / "wins.png", dpi=130)
-    plt.close(figure)
 
 
 def main() -> None:
@@ -405,8 +305,8 @@ def main() -> None:
         path = ROOT / page
         path.write_text(updated(path.read_text(encoding="utf-8"), made), encoding="utf-8")
     found = first_seed(load_results(args.results))
-    draw_weights(found, IMAGES)
-    draw_wins(found, IMAGES)
+    draw_weights(found)
+    draw_wins(found)
 
 
 if __name__ == "__main__":

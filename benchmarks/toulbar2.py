@@ -1,6 +1,7 @@
 """toulbar2 as a judge, in a child process.
 
-``python toulbar2.py PROBLEM.npz SECONDS tree|vns`` ends with a JSON line.
+``python toulbar2.py PROBLEM.npz SECONDS tree|vns COST`` ends with a JSON line. Its neighbourhood search ends
+at that cost.
 
 The tables go in through its Python interface as costs relative to each table's best entry. Through UAI
 files some pedigree queries came back "proved" with a worse score than ours, or with a zero factor.
@@ -9,6 +10,7 @@ files some pedigree queries came back "proved" with a worse score than ours, or 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -38,13 +40,19 @@ def solve_with_toulbar2(
 
 
 def follow_toulbar2(
-    model: GraphicalModel, evidence: Mapping[int, int], seconds: int, *, vns: bool = False
+    model: GraphicalModel,
+    evidence: Mapping[int, int],
+    seconds: int,
+    *,
+    vns: bool = False,
+    optimum: float = math.inf,
 ) -> tuple[list[tuple[float, float]], bool]:
     """Floored score over time as (seconds, score), and whether the last one is proved optimal.
 
-    Its own clock: preprocessing is inside, handing over the tables is not.
+    Its own clock: preprocessing is inside, handing over the tables is not. The neighbourhood search, which
+    proves nothing, ends at the optimum where that is known.
     """
-    assignment, costs, proved = _solve(model, evidence, seconds, vns)
+    assignment, costs, proved = _solve(model, evidence, seconds, vns, optimum)
     if assignment is None:
         return [], False
     score = model.floored_log_score(assignment, DEFAULT_LOG_ZERO)
@@ -52,7 +60,11 @@ def follow_toulbar2(
 
 
 def _solve(
-    model: GraphicalModel, evidence: Mapping[int, int], seconds: int, vns: bool = False
+    model: GraphicalModel,
+    evidence: Mapping[int, int],
+    seconds: int,
+    vns: bool = False,
+    optimum: float = math.inf,
 ) -> tuple[NDArray[np.int64] | None, list[tuple[float, float]], bool]:
     single = {i: 0 for i in range(model.num_variables) if model.domain_sizes[i] == 1}
     fixed = {**single, **evidence}
@@ -60,7 +72,9 @@ def _solve(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "problem.npz"
         _save(conditioned, path)
-        command = [sys.executable, __file__, str(path), str(seconds), "vns" if vns else "tree"]
+        target = sum(factor.log_table.max() for factor in conditioned.factors) - optimum
+        method = "vns" if vns else "tree"
+        command = [sys.executable, __file__, str(path), str(seconds), method, str(target)]
         try:
             run = subprocess.run(
                 command, capture_output=True, text=True, timeout=10 * seconds + 60, check=False
@@ -90,7 +104,7 @@ def _save(model: GraphicalModel, path: Path) -> None:
     )
 
 
-def _child(path: str, seconds: int, method: str) -> None:
+def _child(path: str, seconds: int, method: str, target: float) -> None:
     import pytoulbar2  # noqa: PLC0415
 
     arrays = np.load(path)
@@ -108,6 +122,8 @@ def _child(path: str, seconds: int, method: str) -> None:
         problem.AddVariable(f"x{i}", range(size))
     for scope, costs in functions:
         problem.AddFunction(scope, np.minimum(costs, worst).tolist())
+    if method == "vns" and math.isfinite(target):
+        problem.Option.vnsOptimum = math.ceil(target * 10**DECIMALS)
     found = problem.Solve(timeLimit=seconds)
     proved = found is not None and problem.GetDDualBound() >= found[1] - 10.0**-DECIMALS
     print()
@@ -116,4 +132,4 @@ def _child(path: str, seconds: int, method: str) -> None:
 
 
 if __name__ == "__main__":
-    _child(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    _child(sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4]))

@@ -20,6 +20,11 @@ wcsp_14,0,toulbar2 vns,60,,,-40,-30,12,
 wcsp_14,0,daoopt,60,,,,-5,,daoopt
 wcsp_14,1,greedy,60,-7,-7,-7,-7,0.1,
 """
+SECOND = """wcsp_14,1,gls+,60,-7,-7,-7,-7,20,
+wcsp_14,1,auto,60,-7,-7,-7,-6.3,0.02,
+wcsp_14,1,toulbar2,60,,,,-7,1,
+wcsp_14,1,toulbar2 vns,60,,,,-7,12,
+"""
 RACE = """network,query,method,limit,at 0.1,at 1,at 10,score,seconds,steps
 wcsp_14,0,BEACON-GLS+,60.0,-90,-80,-70,-15,50,4000
 wcsp_14,1,BEACON-GLS+,60.0,-90,-80,-70,-25,50,4000
@@ -30,8 +35,12 @@ SUITE = {"wcsp_14": SimpleNamespace(short_name="DL-5", published={"gap_to_greedy
 
 @pytest.fixture
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    return _kept(ROWS, tmp_path, monkeypatch)
+
+
+def _kept(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     monkeypatch.setattr(clock_tables, "RESULTS", tmp_path / "clock.csv")
-    (tmp_path / "rows.csv").write_text(ROWS)
+    (tmp_path / "rows.csv").write_text(text)
     (tmp_path / "race").mkdir()
     (tmp_path / "race" / "wcsp_14.own.0.csv").write_text(RACE)
     keep(tmp_path / "rows.csv", tmp_path / "race")
@@ -52,13 +61,31 @@ def test_gaps_are_to_greedy_on_queries_that_all_were_asked(rows: list[dict[str, 
     cells = _cells(clock_table(rows, SUITE))
     assert cells == [
         *("DL-5", "1", NOT_ASKED, "+50.00 / +3.00", "+25.00 / +4.00"),
-        *("+75.00 (1)", "none on 1", "-50.00", "+75.00 (1) / none"),
+        *("+75.00 (1)", "mix", "none on 1", "-50.00", "+75.00 (1) / none"),
     ]
+
+
+def test_daoopt_that_has_no_answer_need_not_be_asked_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ROWS.replace("wcsp_14,0,daoopt,60,,,,-5,,daoopt", "wcsp_14,0,daoopt,60,,,,-inf,,") + SECOND
+    cells = _cells(clock_table(_kept(asked, tmp_path, monkeypatch), SUITE))
+    assert cells[1] == "2"
+    assert cells[5] == "+42.50 ± 32.50 (1)"  # 75 and 10 % on the two queries
+    assert cells[-1] == "none on 1 / none"
+
+
+def test_a_tuned_default_that_asks_its_guide_must_be_asked_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ROWS + SECOND + "wcsp_14,1,daoopt,60,,,,-7,,\nwcsp_14,1,tuned default,60,,,,-3.5,2,\n"
+    cells = _cells(clock_table(_kept(asked, tmp_path, monkeypatch), SUITE))
+    assert (cells[1], cells[6]) == ("1", "+50.00")
 
 
 def test_who_found_the_best_score_and_when(rows: list[dict[str, str]]) -> None:
     cells = _cells(reached_table(rows, SUITE))
-    assert cells == ["DL-5", "1", "0", NOT_ASKED, "0", "0", "1, 0.02 s", "0", "0", "1"]
+    assert cells == ["DL-5", "1", "0", NOT_ASKED, "0", "0", "1, 0.02 s", "mix", "0", "0", "1"]
 
 
 def test_guided_searches_are_shown_on_all_their_queries(rows: list[dict[str, str]]) -> None:
