@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import beacon
+from beacon.cli import answer
 from beacon.model.families import ising_grid
 from tests.cli.helpers import run
 
@@ -148,3 +151,14 @@ def test_an_impossible_supposition_is_told_as_such(tmp_path: Path) -> None:
     beacon.write_model(model, tmp_path / "strict.uai")
     out = run("solve", tmp_path / "strict.uai", "-e", "x0=0", "--suppose", "x1=1").out
     assert out.endswith("supposed       x1=1: is impossible\n")
+
+
+def test_what_ctrl_c_leaves_out_is_said_to_be(weather: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted = threading.Event()
+    interrupted.set()
+    monkeypatch.setattr(answer, "told_by_signals", lambda: nullcontext(interrupted))
+    asked = ("--alternatives", 2, "--margins", "--suppose", "x2=1")
+    out = run("solve", weather, "-e", "x0=0", "--method", "gls+", *asked).out
+    names = ("supposed     ", "alternatives ", "margins      ")
+    assert out.endswith("".join(f"\n{name}  not computed: interrupted\n" for name in names))
+    assert "not computed" not in run("solve", weather, "--method", "gls+").out

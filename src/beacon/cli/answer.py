@@ -29,6 +29,8 @@ OPTION_NAMES = {"weight": "--lambda", "restart_from": "--restart-from"}
 LONG_SECONDS = 2.0
 LONG_SEARCH = "searching; Ctrl-C ends the search and keeps the best found"
 MOST_LINES = 40
+INTERRUPTED = "not computed: interrupted"
+NO_ANSWER = "the answer itself has probability zero"
 
 
 class Place(NamedTuple):
@@ -129,9 +131,13 @@ def say_answer(result: Result, output: Output, unobserved: Result | None) -> Non
         _say_trace(result, output.show_all)
     say("")
     _say_values(result, output, unobserved)
-    _say_supposed(result)
-    _say_alternatives(result, output.asked["distance"])
-    _say_margins(result, output.asked["margins"], output.show_all)
+    asked = output.asked
+    if asked["suppose"]:
+        _say_supposed(result)
+    if asked["alternatives"]:
+        _say_alternatives(result, asked["distance"])
+    if asked["margins"]:
+        _say_margins(result, output.show_all)
 
 
 def _say_trace(result: Result, show_all: bool) -> None:
@@ -230,6 +236,7 @@ def _say_supposed(result: Result) -> None:
     """Print the best assignment with what was supposed, and what it loses."""
     supposed = result.supposed
     if supposed is None:
+        say(f"\nsupposed       {INTERRUPTED}")
         return
     model, given = result.model, {i: v for i, v in supposed.evidence.items() if i not in result.evidence}
     names = ", ".join(f"{model.names[i]}={model.labels[i][v]}" for i, v in given.items())
@@ -247,6 +254,7 @@ def _say_alternatives(result: Result, distance: int) -> None:
     """Print the best assignments and what differs."""
     found = result.alternatives
     if found is None:
+        say(f"\nalternatives   {INTERRUPTED}")
         return
     how = "exact" if found.exact else "by search: better ones may exist"
     variables = "1 variable" if distance == 1 else f"{distance} variables"
@@ -259,15 +267,15 @@ def _say_alternatives(result: Result, distance: int) -> None:
         differs = f"  {_lost(one.loss)}: {changes}{more}" if number > 1 else "  the answer"
         say(f"{number:>4}  {one.log_score:.6f}{differs}")
     if not found:
-        say("  none: the answer itself has probability zero")
+        say(f"  none: {NO_ANSWER}")
 
 
-def _say_margins(result: Result, is_asked: bool, is_long: bool) -> None:
+def _say_margins(result: Result, is_long: bool) -> None:
     """Print the best other value of each variable, closest first."""
     margins = result.margins
     if margins is None:
-        if is_asked:
-            say("\nmargins        none: the answer itself has probability zero")
+        why = f"none: {NO_ANSWER}" if result.zero_factors else INTERRUPTED
+        say(f"\nmargins        {why}")
         return
     how = "exact" if margins.exact else "the least that was seen, and what is proved"
     say(f"\nmargins        {how}; what the best other value of a variable would lose, in nats")
