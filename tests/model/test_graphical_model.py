@@ -176,6 +176,24 @@ class TestCondition:
         rest, free = weather.condition({0: 1})
         assert (rest.names, rest.labels, free) == (("grass",), (("dry", "damp", "wet"),), [1])
 
+    def test_evidence_may_be_by_name(self, weather):
+        by_name, by_index = weather.condition({"rain": "yes"})[0], weather.condition({0: 1})[0]
+        assert by_name.fingerprint == by_index.fingerprint
+
+    @pytest.mark.parametrize(
+        ("evidence", "message"),
+        [
+            ({-1: 0}, "variable indices are 0..1; found -1"),
+            ({999: 0}, "variable indices are 0..1; found 999"),
+            ({"snow": "yes"}, "no variable is called 'snow'"),
+            ({0: 2}, "variable 'rain' has values 0..1"),
+            ({1: -1}, "variable 'grass' has values 0..2"),
+        ],
+    )
+    def test_wrong_evidence_is_refused(self, weather, evidence, message):
+        with pytest.raises(EvidenceError, match=message):
+            weather.condition(evidence)
+
 
 class TestFingerprint:
     def test_the_order_of_factors_does_not_count(self, weather):

@@ -16,6 +16,7 @@ from beacon.errors import EvidenceError, ModelError, shown
 from beacon.model.factors import Factor, Factors, of_tables
 
 if TYPE_CHECKING:
+    from beacon.model.evidence import Evidence
     from beacon.model.width import WidthBound
 
 MAX_SCOPE = 32  # axes that every numpy can give an array
@@ -227,12 +228,15 @@ class GraphicalModel:
         whole.update(np.sort(digests_of(self.factors)).tobytes())
         return whole.hexdigest()[:32]
 
-    def condition(self, evidence: Mapping[int, int]) -> tuple[GraphicalModel, list[int]]:
+    def condition(self, evidence: Evidence) -> tuple[GraphicalModel, list[int]]:
         """The model of the unobserved variables, and their indices in this one.
 
-        Every factor is kept, restricted to the evidence; a fully observed one becomes a constant, so the
-        score of an assignment is the same in both models.
+        Every factor is kept, restricted to the evidence (by name or index, as in :func:`beacon.solve`); a
+        fully observed one becomes a constant, so the score of an assignment is the same in both models.
         """
+        from beacon.model.evidence import resolve_evidence  # noqa: PLC0415 - it needs models itself
+
+        evidence = resolve_evidence(self, evidence)
         free = [i for i in range(self.num_variables) if i not in evidence]
         names, labels = ([column[i] for i in free] for column in (self.names, self.labels))
         return GraphicalModel(names, labels, self.factors.conditioned(evidence)), free  # type: ignore[arg-type]
