@@ -101,6 +101,23 @@ class TestChecks:
         with pytest.raises(ModelError, match=message):
             GraphicalModel(names, labels, ())
 
+    @pytest.mark.parametrize(
+        ("sizes", "labels", "message"),
+        [
+            ([2], [["a"]], r"variable 0: expected as many labels as it has values \(2\), found 1"),
+            ([3, 2], [["a", "b", "c"], ["d"]], r"variable 1: expected as many .* \(2\), found 1"),
+            ([2, 2], [["a", "b"]], "expected labels for 2 variables, found 1"),
+        ],
+    )
+    def test_labels_must_fit_the_domain_sizes(self, sizes, labels, message):
+        with pytest.raises(ModelError, match=message):
+            GraphicalModel.from_tables(sizes, [], labels=labels)
+
+    @pytest.mark.parametrize("tables", [None, [None], [((0,),)], [((0,), [0.0, 0.0], 1)]])
+    def test_tables_come_with_their_scopes(self, tables):
+        with pytest.raises(ModelError, match=r"expected pairs of a scope and its table, such as .*; found "):
+            GraphicalModel.from_tables([2], tables)
+
     def test_a_factor_must_have_the_shape_of_its_scope(self):
         with pytest.raises(ModelError, match=r"expected a table of shape \[2\], found \(3,\)"):
             GraphicalModel(("a",), (("0", "1"),), (Factor((0,), np.zeros(3)),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -78,8 +78,11 @@ class GraphicalModel:
         sizes = list(_whole("domain_sizes", domain_sizes))
         if sum(sizes) > MAX_VALUES:
             raise ModelError(f"the variables may have at most {MAX_VALUES} values in all, found {sum(sizes)}")
-        factors = (_shaped_factor(i, scope, table, sizes) for i, (scope, table) in enumerate(tables))
-        return cls(names, tuple(map(tuple, labels)) if labels is not None else _numbered(sizes), factors)
+        given = None if labels is None else tuple(map(tuple, labels))
+        if given is not None:
+            _check_label_counts(given, sizes)
+        factors = (_shaped_factor(i, *pair, sizes) for i, pair in enumerate(_unpacked(tables)))
+        return cls(names, _numbered(sizes) if given is None else given, factors)
 
     @classmethod
     def from_factors(cls, factors: Factors) -> GraphicalModel:
@@ -287,6 +290,36 @@ def _whole(what: str, numbers: Iterable[int]) -> tuple[int, ...]:
         wrong = next(number for number, i in zip(given, whole, strict=True) if number != i)
         raise ModelError(f"{what} must be whole numbers; found {shown(wrong)}")
     return whole
+
+
+def _check_label_counts(labels: tuple[tuple[str, ...], ...], sizes: list[int]) -> None:
+    """Refuse labels for other variables, or other numbers of values."""
+    if len(labels) != len(sizes):
+        raise ModelError(f"expected labels for {len(sizes)} variables, found {len(labels)}")
+    if list(map(len, labels)) != sizes:
+        wrong = next(i for i, size in enumerate(sizes) if len(labels[i]) != size)
+        raise ModelError(
+            f"variable {wrong}: expected as many labels as it has values ({sizes[wrong]}), "
+            f"found {len(labels[wrong])}"
+        )
+
+
+def _unpacked(tables: Iterable[tuple[Sequence[int], ArrayLike]]) -> Iterator[tuple[Sequence[int], ArrayLike]]:
+    """The pairs; what is none is refused in words."""
+    if not isinstance(tables, Iterable):
+        raise _no_pair(tables)
+    for pair in tables:
+        try:
+            scope, table = pair
+        except (TypeError, ValueError):
+            raise _no_pair(pair) from None
+        yield scope, table
+
+
+def _no_pair(found: object) -> ModelError:
+    return ModelError(
+        f"expected pairs of a scope and its table, such as ((0,), [0.0, -1.0]); found {shown(found)}"
+    )
 
 
 def _shaped_factor(index: int, scope: Sequence[int], table: ArrayLike, sizes: list[int]) -> Factor:
