@@ -21,7 +21,7 @@ from beacon.runner import bounding, known
 from beacon.runner.bounding import Bounding
 from beacon.runner.known import Effort, know
 from beacon.runner.result import Result
-from beacon.runner.stop import MaxGap, MaxRuntime, MaxSteps, TargetScore
+from beacon.runner.stop import MaxGap, MaxRuntime, MaxSteps, Stop, TargetScore
 from beacon.solver import solve, solve_many
 from beacon.strategies.auto import Auto
 from tests.evaluation.helpers import network_of
@@ -142,6 +142,18 @@ def test_impossible_evidence_is_said_to_be() -> None:
     assert "proved impossible" in result.summary()
     assert result.to_dict()["impossible"] is True
     assert not solve(triangle, strategy="gls+", stop=MaxSteps(100)).is_impossible
+
+
+@pytest.mark.parametrize("stop", [MaxSteps(100), MaxRuntime(5.0)], ids=["steps", "seconds"])
+def test_impossible_evidence_is_no_optimum_though_the_floored_score_meets_its_bound(stop: Stop) -> None:
+    copied = np.where(np.eye(2) > 0, 0.0, -np.inf)
+    model = GraphicalModel.from_tables([2, 2, 2], [((0, 1), copied), ((2,), [0.0, -1.0])])
+    result = solve(model, {0: 1, 1: 0}, suppose={2: 1}, stop=stop)
+    assert result.supposed is not None
+    for one in (result, result.supposed):
+        assert (one.is_impossible, one.stop, one.zero_factors) == (True, "impossible", 1)
+        assert (one.is_optimal, one.proof, one.upper_bound, one.gap) == (False, None, None, None)
+        assert "certainty" not in one.summary()
 
 
 def test_single_values_and_empty_models() -> None:

@@ -58,7 +58,7 @@ class Prover:
         solved = solve_parts(reduced, plan(reduced, max_entries=MAX_ENTRIES), max_entries=MAX_ENTRIES)
         scoped, left = left_of(solved)
         if solved.is_impossible or any(table.max() == -math.inf for _, table in scoped):
-            return replace(outcome, is_impossible=True)
+            return outcome.as_impossible()
         if not left:
             found = replace(outcome, seconds=outcome.seconds + perf_counter() - began)
             return _optimal(_better(model, found, solved.complete()), "elimination")
@@ -116,7 +116,7 @@ def _taken(
         if why != IMPOSSIBLE:  # its time was over
             return outcome
         if outcome.zero_factors:
-            return replace(outcome, is_impossible=True)
+            return outcome.as_impossible()
         return _optimal(outcome)  # nothing is better
     choices = np.zeros(len(solved.tables.sizes), dtype=np.int32)
     choices[left] = answer["values"]

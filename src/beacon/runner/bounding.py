@@ -96,8 +96,7 @@ class Bounding:
         began = perf_counter()
         outcome = replace(outcome, trace=outcome.trace.not_before(outcome.setup_seconds))
         if self.is_impossible:
-            stop = outcome.stop if outcome.stop in {"optimal", "interrupted"} else "impossible"
-            return replace(outcome, is_impossible=True, stop=stop)
+            return outcome.as_impossible()
         self._offer(self.solved.complete(outcome.assignment))
         seconds = outcome.seconds + perf_counter() - began
         trace = outcome.trace.with_bounds(self.events)

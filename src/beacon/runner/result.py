@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,11 @@ class Outcome:
             upper_bound=search.least_bound if is_bounded else None,
             proof="bound" if stop == "optimal" else None,
         )
+
+    def as_impossible(self) -> Outcome:
+        """The same where every assignment is proved to have probability zero: none is the optimum."""
+        stop = self.stop if self.stop == "interrupted" else "impossible"
+        return replace(self, is_impossible=True, stop=stop, proof=None, upper_bound=None)
 
 
 @dataclass(frozen=True, eq=False)
