@@ -129,6 +129,32 @@ def test_the_representation_is_short() -> None:
     assert len(text) < 300
 
 
+@pytest.mark.parametrize(
+    ("log_score", "gap", "said"),
+    [
+        (-1.0, 2.0, "at most 200 % (2 nats) below the optimum"),
+        (-77.0, 76.7, "at most 100 % (76.7 nats) below the optimum"),
+        (-100.0, 12.34, "at most 12 % (12.3 nats) below the optimum"),
+        (-100.0, 0.123, "at most 0.12 % (0.12 nats) below the optimum"),
+        (0.0, 3.0, "at most 3 nats below the optimum"),
+    ],
+)
+def test_a_gap_is_told_in_plain_numbers(log_score: float, gap: float, said: str) -> None:
+    result = replace(made_by_hand(), log_score=log_score, upper_bound=log_score + gap)
+    assert result.certainty == said
+
+
+def test_a_bound_is_told_where_only_answers_of_probability_zero_were_found() -> None:
+    result = replace(made_by_hand(zero_factors=1), upper_bound=-0.125)
+    assert result.certainty == "no assignment has a log score above -0.125000"
+    assert "gap" not in result._repr_html_()
+
+
+def test_long_proofs_are_told_in_plain_numbers() -> None:
+    result = replace(made_by_hand(), proof="bound", seconds=123.4)
+    assert result.certainty == "optimal, proved by its upper bound in 123 s"
+
+
 def test_a_result_knows_whether_it_is_proved_optimal() -> None:
     assert solve(WEATHER, stop=MaxSteps(100)).is_optimal
     assert not made_by_hand().is_optimal

@@ -210,10 +210,13 @@ class Result:
         if self.proof is not None:
             means = "its upper bound" if self.proof == "bound" else self.proof
             return f"optimal, proved by {means} in {_duration(self.seconds)}"
-        if self.gap is None or math.isinf(self.gap):
+        if self.upper_bound is None or math.isinf(self.upper_bound):
             return ""
-        nats = f"{self.gap:,.1f} nats" if self.gap >= 10 else f"{self.gap:.2g} nats"
-        share = f"{100 * self.gap / abs(self.log_score):.2g} % ({nats})" if self.log_score else nats
+        if self.zero_factors:
+            return f"no assignment has a log score above {self.upper_bound:.6f}"
+        gap = max(0.0, self.upper_bound - self.log_score)
+        nats = f"{gap:,.1f} nats" if gap >= 10 else f"{gap:.2g} nats"
+        share = f"{_two_digits(100 * gap / abs(self.log_score))} % ({nats})" if self.log_score else nats
         return f"at most {share} below the optimum"
 
     def to_dict(self) -> dict[str, Any]:
@@ -261,7 +264,7 @@ class Result:
         rows = [
             (name, text.strip()) for name, _, text in (s.partition("  ") for s in self.summary().splitlines())
         ]
-        if self.gap is not None:
+        if self.gap is not None and math.isfinite(self.gap):
             rows.append(("gap", f"{self.gap:.4g} nats"))
         named: list[tuple[str, ...]] = list(self.named_assignment.items())
         asked = [pair for i, pair in enumerate(named) if i not in self.evidence]
@@ -338,7 +341,12 @@ def _finite(number: float | None) -> float | None:
 
 
 def _duration(seconds: float) -> str:
-    return f"{1e3 * seconds:.2g} ms" if seconds < 0.0995 else f"{seconds:.2g} s"
+    return f"{1e3 * seconds:.2g} ms" if seconds < 0.0995 else f"{_two_digits(seconds)} s"
+
+
+def _two_digits(number: float) -> str:
+    """Two digits that count, or all that stand before the point: 0.71, 7.1, 71 and 710."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
 class ResultList(list[Result]):
