@@ -113,6 +113,7 @@ def test_mistakes_are_one_line(weather: Path, options: tuple[object, ...], error
     assert run("solve", weather, *options).error == error
 
 
+        (("--suppose", "x1="), "variable 'x1' has no value ''; its values are 0, 1"),
 def test_a_wcsp_answer_has_its_cost_in_the_units_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "pair.wcsp"
     file.write_text("pair 2 2 2 100\n2 2\n2 0 1 7 1\n0 0 12\n1 0 30 1\n0 5\n")

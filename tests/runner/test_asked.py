@@ -232,6 +232,12 @@ def test_what_is_observed_cannot_be_supposed() -> None:
         beacon.solve(ising_grid(2, 2), {"x_0_0": 1}, suppose={"x_0_0": 0})
 
 
+@pytest.mark.parametrize("value", ["", "?", None])
+def test_a_supposition_without_a_value_is_refused(value: str | None) -> None:
+    with pytest.raises(EvidenceError, match=r"variable 'x_0_0' has no value .*; its values are 0, 1"):
+        beacon.solve(ising_grid(2, 2), suppose={"x_0_0": value})  # type: ignore[dict-item]
+
+
 def test_an_impossible_supposition_is_told() -> None:
     model = beacon.GraphicalModel.from_tables([2, 2], [((0, 1), [0.0, -math.inf, -math.inf, 1.0])])
     result = beacon.solve(model, {0: 0}, suppose={1: 1})

@@ -285,9 +285,9 @@ class AnswerOptions:
 
     def asked(self, model: GraphicalModel) -> dict[str, Any]:
         """Arguments of :func:`beacon.solve`."""
-        from beacon.model.evidence import parse_evidence_items  # noqa: PLC0415
+        from beacon.model.evidence import parse_supposed_items  # noqa: PLC0415
 
-        supposed = parse_evidence_items(self.suppose, model)
+        supposed = parse_supposed_items(self.suppose, model)
         asked = {"alternatives": self.alternatives, "distance": self.distance, "margins": self.margins}
         return asked | {"suppose": supposed}
 

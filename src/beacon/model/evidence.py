@@ -58,6 +58,23 @@ def parse_evidence_items(items: Sequence[str], model: GraphicalModel) -> dict[in
     return resolve_evidence(model, [_split_item(item, model) for item in items])
 
 
+def resolve_supposed(
+    model: GraphicalModel, suppose: Evidence | Iterable[tuple[str | int, str | int]] | None
+) -> dict[int, int]:
+    """Values to be supposed, as :func:`resolve_evidence` has them; none may be missing."""
+    pairs = list(_pairs(suppose))
+    for variable, value in pairs:
+        i = resolve_variable(model, variable)
+        if resolve_value(model, i, value, by_index=is_by_index(model, variable)) is None:
+            raise _no_value(model, i, shown(value))
+    return resolve_evidence(model, pairs)
+
+
+def parse_supposed_items(items: Sequence[str], model: GraphicalModel) -> dict[int, int]:
+    """The same from command-line items."""
+    return resolve_supposed(model, [_split_item(item, model) for item in items])
+
+
 def is_row(evidence: object) -> bool:
     """Is this a row of a table, such as pandas' ``frame.iloc[0]``, rather than a mapping or a whole table?"""
     return hasattr(evidence, "items") and not isinstance(evidence, Mapping) and not _has_columns(evidence)

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from beacon.errors import EvidenceError, UsageError, check_count
-from beacon.model.evidence import Evidence, resolve_evidence
+from beacon.model.evidence import Evidence, resolve_supposed
 from beacon.model.flat import as_fixed
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.pool import Cancelled
@@ -51,7 +51,7 @@ class Asked:
         suppose: Evidence | None,
     ) -> Asked:
         """The same, with values to be supposed by name or index."""
-        return cls(alternatives, distance, bool(margins), resolve_evidence(model, suppose))
+        return cls(alternatives, distance, bool(margins), resolve_supposed(model, suppose))
 
     @property
     def is_nothing(self) -> bool:
