@@ -35,6 +35,10 @@ REFUSED: list[tuple[Callable[..., None], tuple[Any, ...], str]] = [
     (check_positive, (math.inf,), "must be a positive number; found inf"),
     (check_at_least, (math.nan, 0), "must be 0 or more; found nan"),
     (check_at_least, (0.9, 1), "must be 1 or more; found 0.9"),
+    (check_count, (2**63, 0), f"must be a whole number from 0 to {2**63 - 1}; found {2**63}"),
+    (check_number, (2**63, 0), f"must be a number of at least 0, at most {2**63 - 1}; found {2**63}"),
+    (check_positive, (2**63,), f"must be a positive number, at most {2**63 - 1}; found {2**63}"),
+    (check_at_least, (2**63, 0), f"must be 0 or more, at most {2**63 - 1}; found {2**63}"),
     (check_dropout, (1.0,), "must be a share, 0 ≤ width < 1; found 1.0"),
 ]
 

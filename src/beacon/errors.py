@@ -71,39 +71,49 @@ def check_count(name: str, value: Any, low: int, high: int | None = None) -> Non
     """A whole number within bounds."""
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or not low <= value <= (MOST if high is None else high):
-        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
+        is_open = high is None and not _is_too_large(value)
+        bounds = f"of at least {low}" if is_open else f"from {low} to {MOST if high is None else high}"
         raise UsageError(f"{name} must be a whole number {bounds}; found {shown(value)}")
 
 
 def check_is_number(name: str, value: object) -> None:
     """Refuse text, None and whatever else is no number at all; bounds are the caller's."""
     if not _is_number(value):
-        raise UsageError(f"{name} needs a number; found {shown(value)}")
+        raise UsageError(f"{name} needs a number{_at_most(value)}; found {shown(value)}")
 
 
 def check_number(name: str, value: Any, low: float, high: float = math.inf) -> None:
     """A finite number within bounds."""
     if not _is_number(value) or not math.isfinite(value) or not low <= value <= high:
-        bounds = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+        bounds = f"of at least {low:g}{_at_most(value)}" if high == math.inf else f"from {low:g} to {high:g}"
         raise UsageError(f"{name} must be a number {bounds}; found {shown(value)}")
 
 
 def check_positive(name: str, value: Any) -> None:
     """A finite number above zero."""
     if not _is_number(value) or not 0 < value < math.inf:
-        raise UsageError(f"{name} must be a positive number; found {shown(value)}")
+        raise UsageError(f"{name} must be a positive number{_at_most(value)}; found {shown(value)}")
 
 
 def check_at_least(name: str, value: Any, low: float) -> None:
     """A number of at least ``low``, or infinity."""
     if not _is_number(value) or not value >= low:
-        raise UsageError(f"{name} must be {low:g} or more; found {shown(value)}")
+        raise UsageError(f"{name} must be {low:g} or more{_at_most(value)}; found {shown(value)}")
 
 
 def check_dropout(name: str, value: Any) -> None:
     """A share that leaves something."""
     if not _is_number(value) or not 0 <= value < 1:
         raise UsageError(f"{name} must be a share, 0 ≤ {name} < 1; found {shown(value)}")
+
+
+def _is_too_large(value: Any) -> bool:
+    return isinstance(value, int) and value > MOST
+
+
+def _at_most(value: Any) -> str:
+    """The limit that a whole number breaks though it keeps all others."""
+    return f", at most {MOST}" if _is_too_large(value) else ""
 
 
 def _is_number(value: Any) -> bool:
