@@ -97,6 +97,16 @@ def test_many_queries_show_named_variables_in_their_lines(weather: Path, tmp_pat
     assert error == "--show query is for one query; for several, name variables (--show A,B) or use --json"
 
 
+def test_of_many_queries_it_is_said_what_only_json_shows(weather: Path, tmp_path: Path) -> None:
+    table = tmp_path / "days.csv"
+    table.write_text("x0\n0\n1\n")
+    asked = ("solve", weather, "--table", table, "--alternatives", 2, "--suppose", "x2=1", "--trace")
+    said = "with several queries, only --json shows what --alternatives, --suppose, --trace asked for"
+    assert run(*asked).err == f"beacon: {said}\n"
+    assert run(*asked, "--quiet").err == run(*asked, "--json").err == ""
+    assert run("solve", weather, "--table", table).err == ""
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from beacon.cli.answer import Output, Place, rows_of, warn_if_impossible, write
-from beacon.cli.console import ProgressBar, one_line, say_json
+from beacon.cli.console import ProgressBar, note, one_line, say_json
 from beacon.errors import UsageError
 from beacon.io.files import COMPRESSIONS, TABLES, base_suffix, check_named, check_no_input, check_writable
 from beacon.runner.result import Result, ResultList
@@ -37,6 +37,8 @@ def solve_all(run: Callable[..., ResultList], queries: list[dict[int, int]], out
         if result.zero_factors and not output.quiet:
             warn_if_impossible(result.model, result.evidence, f"query {query}: ")
     if output.json:
+    if not (output.json or output.quiet):
+        _note_unseen(output)
         say_json({"results": [as_json(one, costs=output.costs, trace=output.trace) for one in results]})
     return results
 
@@ -50,6 +52,14 @@ class ManyAnswers:
         self._next = 0
 
     def hear(self, query: int, result: Result) -> None:
+def _note_unseen(output: Output) -> None:
+    """Say what was asked for that has no place in the lines."""
+    asked = [f"--{name}" for name in ("alternatives", "margins", "suppose") if output.asked[name]]
+    unseen = [*asked, *(["--trace"] if output.trace else [])]
+    if unseen:
+        note(f"with several queries, only --json shows what {', '.join(unseen)} asked for")
+
+
         """Take one result; those heard before are not repeated."""
         if query in self._heard:
             return
