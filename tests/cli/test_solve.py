@@ -174,6 +174,16 @@ def test_solutions_are_written_one_file_per_query(sprinkler: Path, tmp_path: Pat
         assert [read_solution(tmp_path / name, model)[0] for name in names] == [1, 0]
 
 
+def test_a_folder_of_solutions_is_made(sprinkler: Path, tmp_path: Path) -> None:
+    evidence = tmp_path / "two.evid"
+    evidence.write_text("2\n1 0 1\n1 0 0\n")
+    asked = ("solve", sprinkler, "--evid", evidence, "--steps", 50, "-o")
+    assert run(*asked, f"{tmp_path}/answers/").code == 0
+    assert sorted(path.name for path in (tmp_path / "answers").iterdir()) == ["0.MPE", "1.MPE"]
+    file = f"{tmp_path}/two.evid"
+    assert run(*asked, f"{file}/").error == f"cannot write {file}: it is a file, and a folder is needed"
+
+
 def test_numbers_go_before_the_suffix_of_a_solution_file() -> None:
     names = {"a.b.MPE": "a.b.1.MPE", "a.MPE.gz": "a.1.MPE.gz", "a": "a.1"}
     assert {out: solution_paths(out, 2)[1].name for out in names} == names

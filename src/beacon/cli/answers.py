@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,15 @@ from typing import Any
 from beacon.cli.answer import Output, Place, rows_of, warn_if_impossible, write
 from beacon.cli.console import ProgressBar, note, one_line, say_json
 from beacon.errors import UsageError
-from beacon.io.files import COMPRESSIONS, TABLES, base_suffix, check_named, check_no_input, check_writable
+from beacon.io.files import (
+    COMPRESSIONS,
+    TABLES,
+    base_suffix,
+    check_named,
+    check_no_input,
+    check_writable,
+    make_folder,
+)
 from beacon.runner.result import Result, ResultList
 from beacon.runner.show import as_json
 
@@ -28,6 +37,8 @@ def result_line(query: object, result: Result, variables: tuple[int, ...]) -> st
 
 def solve_all(run: Callable[..., ResultList], queries: list[dict[int, int]], output: Output) -> ResultList:
     """Report each result as it comes."""
+    if not (output.json or output.quiet):
+        _note_unseen(output)
     with ProgressBar("queries (Ctrl-C keeps the best)", len(queries), output.quiet) as bar:
         answers = ManyAnswers(bar, output)
         results = run(queries, on_result=answers.hear, **output.asked)
@@ -37,10 +48,16 @@ def solve_all(run: Callable[..., ResultList], queries: list[dict[int, int]], out
         if result.zero_factors and not output.quiet:
             warn_if_impossible(result.model, result.evidence, f"query {query}: ")
     if output.json:
-    if not (output.json or output.quiet):
-        _note_unseen(output)
         say_json({"results": [as_json(one, costs=output.costs, trace=output.trace) for one in results]})
     return results
+
+
+def _note_unseen(output: Output) -> None:
+    """Say what was asked for that has no place in the lines."""
+    asked = [f"--{name}" for name in ("alternatives", "margins", "suppose") if output.asked[name]]
+    unseen = [*asked, *(["--trace"] if output.trace else [])]
+    if unseen:
+        note(f"with several queries, only --json shows what {', '.join(unseen)} asked for")
 
 
 class ManyAnswers:
@@ -52,14 +69,6 @@ class ManyAnswers:
         self._next = 0
 
     def hear(self, query: int, result: Result) -> None:
-def _note_unseen(output: Output) -> None:
-    """Say what was asked for that has no place in the lines."""
-    asked = [f"--{name}" for name in ("alternatives", "margins", "suppose") if output.asked[name]]
-    unseen = [*asked, *(["--trace"] if output.trace else [])]
-    if unseen:
-        note(f"with several queries, only --json shows what {', '.join(unseen)} asked for")
-
-
         """Take one result; those heard before are not repeated."""
         if query in self._heard:
             return
@@ -84,11 +93,13 @@ def place_of(
     """Where ``-o OUT`` writes to: a table or a file per query, and none of the files that are read."""
     places = [Path(one) for one in inputs if one is not None]
     read = [file for place in places for file in (place.glob("*") if place.is_dir() else [place])]
-    if out is not None and base_suffix(out) in TABLES:
+    if out is not None and base_suffix(out) in TABLES and not _names_folder(out):
         check_writable(out, read)
         return Place(table=out, keys=keys)
     if keys or out is None:
         raise UsageError("--key goes into a table of answers; give one with -o OUT.csv")
+    if _names_folder(out):
+        make_folder(out)
     files = solution_paths(out, num_queries)
     for file in files[:1]:  # the others are its neighbours
         check_writable(str(file))
@@ -101,11 +112,16 @@ def solution_paths(out: str, count: int) -> list[Path]:
     """One file per query: OUT itself for one, OUT with a number for many, numbered files in a directory."""
     check_named(out)
     place = Path(out)
-    if place.is_dir():
+    if place.is_dir() or _names_folder(out):
         return [place / f"{query}.MPE" for query in range(count)]
     if count == 1:
         return [place]
     return [place.with_name(_numbered(place, query)) for query in range(count)]
+
+
+def _names_folder(out: str) -> bool:
+    """Is it spelled as a folder, which is made if it is not there?"""
+    return out.endswith(("/", os.sep))
 
 
 def _numbered(place: Path, query: int) -> str:

@@ -305,8 +305,8 @@ class OutputOptions:
     """What to print and write."""
 
     out: str | None = None
-    """Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT. A name in
-    .csv, .tsv or .parquet: one table, with a row per query."""
+    """Write the solution; of many queries OUT.0.MPE, OUT.1.MPE, …, or 0.MPE, … in a directory OUT, which is
+    made if it ends in /. A name in .csv, .tsv or .parquet: one table, with a row per query."""
     trace: bool = False
     """Show every improvement, too."""
     show_all: bool = False
