@@ -179,6 +179,11 @@ def test_many_queries_are_checked_first(client: httpx.Client) -> None:
     )
     response = client.post(f"{GARDEN}/solve-many", json={"queries": {}})
     assert response.json()["error"] == "queries must be a list, such as [{'fever': 'yes'}]; found {}"
+    response = client.post(f"{GARDEN}/solve-many", json={"queries": [{}, {"evidence": {"grass": "wet"}}]})
+    assert response.json()["error"] == (
+        "each of queries is the evidence itself, such as {'fever': 'yes'}, and other fields stand beside "
+        "queries; found {'evidence': {'grass': 'wet'}}"
+    )
     response = client.post(f"{GARDEN}/solve-many", json={"queries": [{}] * 10_001})
     assert response.json()["error"].startswith("the number of queries must be a whole number from 0 to 10000")
 

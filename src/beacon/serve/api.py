@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from beacon import __version__
 from beacon.errors import UsageError, check_count, shown
 from beacon.io.settings import check_known, closest
-from beacon.serve.ask import Ask, Question
+from beacon.serve.ask import Ask, Question, check_are_evidence
 from beacon.serve.models import ServedModel
 from beacon.serve.service import Service, Session
 from beacon.serve.streams import EventStream, Improvements, json_lines
@@ -91,6 +91,7 @@ def _works(
     if not isinstance(queries, list):
         raise UsageError(f"queries must be a list, such as [{{'fever': 'yes'}}]; found {shown(queries)}")
     check_count("the number of queries", len(queries), 0, settings.max_queries)
+    check_are_evidence(queries, served.model)
     asks = [Ask.of({**body, "evidence": evidence}, settings) for evidence in queries]
     if settings.log_evidence:
         request.state.note["evidence"] = queries

@@ -109,6 +109,16 @@ class Question(NamedTuple):
         )
 
 
+def check_are_evidence(queries: list[Any], model: GraphicalModel) -> None:
+    """Each of many queries is the evidence itself: refuse those with a field of that name."""
+    for query in queries:
+        if isinstance(query, Mapping) and "evidence" in query and "evidence" not in model.name_to_variable:
+            raise UsageError(
+                "each of queries is the evidence itself, such as {'fever': 'yes'}, and other fields stand "
+                f"beside queries; found {shown(query)}"
+            )
+
+
 def _shown(show: str | list[str], model: GraphicalModel) -> Show:
     if isinstance(show, str):
         return Show.of(show, model, 1)
