@@ -111,11 +111,13 @@ def test_of_many_queries_it_is_said_what_only_json_shows(weather: Path, tmp_path
     ("options", "error"),
     [
         (("--show", "x7"), "no variable is called 'x7'; `beacon info MODEL --variables` lists them"),
+        (("--show", "query,x0"), "--show takes query alone, or names of variables; found 'query,x0'"),
         (("--show", ","), "--show needs query, changed, all, or names of variables; found ','"),
+        (("--suppose", "x1="), "variable 'x1' has no value ''; its values are 0, 1"),
         (("--alternatives", 0), "--alternatives must be at least 1; found 0"),
         (
             ("--distance", 2),
-            "a distance is that of alternatives; ask for some of them, too (alternatives=K)",
+            "--distance is that of alternatives; ask for some of them, too (--alternatives K)",
         ),
     ],
 )
@@ -123,7 +125,6 @@ def test_mistakes_are_one_line(weather: Path, options: tuple[object, ...], error
     assert run("solve", weather, *options).error == error
 
 
-        (("--suppose", "x1="), "variable 'x1' has no value ''; its values are 0, 1"),
 def test_a_wcsp_answer_has_its_cost_in_the_units_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "pair.wcsp"
     file.write_text("pair 2 2 2 100\n2 2\n2 0 1 7 1\n0 0 12\n1 0 30 1\n0 5\n")

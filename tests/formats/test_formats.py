@@ -92,6 +92,11 @@ def test_wcsp_and_bif_files_are_written_too(tmp_path: Path) -> None:
     assert read_model(tmp_path / "b.wcsp").domain_sizes.tolist() == [2, 2]
 
 
+def test_only_a_path_is_read() -> None:
+    with pytest.raises(UsageError, match="expected the path of a model file; found None"):
+        read_model(None)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["m.erg", "m", "m.txt", "m.gz", "m.bif.zip"])
 def test_only_known_formats_are_written(tmp_path: Path, name: str) -> None:
     problem = (

@@ -282,6 +282,10 @@ class AnswerOptions:
 
     def __post_init__(self) -> None:
         check_least(self, alternatives=1, distance=1)
+        if self.distance > 1 and self.alternatives is None:
+            raise UsageError(
+                "--distance is that of alternatives; ask for some of them, too (--alternatives K)"
+            )
 
     def asked(self, model: GraphicalModel) -> dict[str, Any]:
         """Arguments of :func:`beacon.solve`."""

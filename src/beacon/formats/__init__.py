@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from beacon.errors import FormatError, ModelError, UsageError
+from beacon.errors import FormatError, ModelError, UsageError, shown
 from beacon.io.files import TextFile, base_suffix, read_text, write_text
 from beacon.model.graphical_model import GraphicalModel
 
@@ -85,6 +85,8 @@ def read_model(path: str | os.PathLike[str]) -> GraphicalModel:
     >>> beacon.read_model("pair.uai.gz").fingerprint == model.fingerprint
     True
     """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"expected the path of a model file; found {shown(path)}")
     place = os.fspath(path)
     known, source = _format_and_source(place)
     try:

@@ -38,6 +38,9 @@ class Show(NamedTuple):
         names = [name.strip() for name in asked.split(",") if name.strip()]
         if not names:
             raise UsageError(f"--show needs query, changed, all, or names of variables; found {asked!r}")
+        for word in (QUERY, CHANGED, ALL):
+            if word in names and word not in model.name_to_variable:
+                raise UsageError(f"--show takes {word} alone, or names of variables; found {asked!r}")
         return cls(variables=tuple(resolve_variable(model, name) for name in names))
 
 

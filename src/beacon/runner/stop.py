@@ -165,6 +165,10 @@ class StopSettings:
         for name, low in (("steps", 0), ("seconds", 0), ("idle_steps", 1), ("gap", 0)):
             if getattr(self, name) is not None:
                 check_at_least(name, getattr(self, name), low)
+        if self.target is not None and math.isnan(self.target):
+            raise UsageError("target must be a number; found nan")
+        if self.gap == math.inf:
+            raise UsageError("gap must be a finite number of nats; found inf")
         _ = self.stop  # checks the rest
 
     @property
