@@ -70,7 +70,8 @@ def solve(
     Besides the answer, ``alternatives`` asks for this many best assignments, the answer among them, any two
     of which differ in at least ``distance`` variables (``result.alternatives``); ``margins`` for what each
     value of each variable would lose (``result.margins``); ``suppose`` for the best assignment with some
-    values besides the evidence (``result.supposed``). They are exact where elimination solves the query.
+    values besides the evidence (``result.supposed``). They are exact where elimination solves the query, but
+    for the largest tables and for alternatives that are many and far apart; ``exact`` says whether they are.
 
     >>> import beacon
     >>> from beacon.model.families import ising_grid

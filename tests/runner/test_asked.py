@@ -129,6 +129,25 @@ def test_distant_alternatives_by_rank_where_counting_takes_too_long(monkeypatch:
     assert len(searched) == 3
 
 
+def test_distant_alternatives_are_exact_where_few_assignments_are_possible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counting is given up after some; looking at all assignments tells that there are no more."""
+    monkeypatch.setattr(alternatives_module, "MAX_COUNTING", 2e8)
+    sizes, rng = [3, 3, 2, 3, 3], np.random.default_rng(12)
+    tables = [(scope, rng.normal(size=(3, 3, 3))) for scope in ((1, 3, 4), (0, 3, 4))]
+    model = beacon.GraphicalModel.from_tables(sizes, tables)
+    found = beacon.solve(model, {2: 1}, alternatives=9, distance=3).alternatives
+    every = [(a, b, 1, c, d) for a, b, c, d in itertools.product(range(3), repeat=4)]
+    expected: list[tuple[int, ...]] = []
+    for one in sorted(every, key=model.log_score, reverse=True):
+        if all(sum(a != b for a, b in zip(one, other, strict=True)) >= 3 for other in expected):
+            expected.append(one)
+    assert found is not None
+    assert found.exact
+    assert [tuple(one.assignment.tolist()) for one in found] == expected[:9]
+
+
 def test_changes_are_named() -> None:
     model = beacon.GraphicalModel.from_tables(
         [2, 2], [((0,), [0.0, -1.0]), ((1,), [0.0, -3.0])], ["rain", "wind"], [["no", "yes"]] * 2

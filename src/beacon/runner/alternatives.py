@@ -168,9 +168,7 @@ def _exact(tree: Tree, best: Assignment, count: int, distance: int) -> tuple[lis
         return [tree.assignment_of(choices) for choices in islice(ranked(tree, first), count)], True
     found, is_complete = _counted(tree, first, count, distance)
     if not is_complete:
-        found, is_complete = max(
-            (found, False), _far_enough(tree, first, count, distance), key=lambda pair: len(pair[0])
-        )
+        is_complete = _extend_by_rank(tree, found, count, distance)
     return [tree.assignment_of(choices) for choices in found], is_complete
 
 
@@ -191,21 +189,18 @@ def _counted(
     return found, True
 
 
-def _far_enough(
-    tree: Tree, first: NDArray[np.int32], count: int, distance: int
-) -> tuple[list[NDArray[np.int32]], bool]:
-    """Those of the best assignments that are far enough from all before them."""
+def _extend_by_rank(tree: Tree, found: list[NDArray[np.int32]], count: int, distance: int) -> bool:
+    """Add those of the best assignments that are far enough from all before them. Are these all?"""
     from beacon.exact.k_best import ranked  # noqa: PLC0415
 
-    found: list[NDArray[np.int32]] = []
     looked = 0
-    for choices in islice(ranked(tree, first), MAX_RANKED):
+    for choices in islice(ranked(tree, found[0]), MAX_RANKED):
         looked += 1
         if all(np.count_nonzero(choices != other) >= distance for other in found):
             found.append(choices)
             if len(found) == count:
-                return found, True
-    return found, looked < MAX_RANKED
+                return True
+    return looked < MAX_RANKED
 
 
 class _Searches:
