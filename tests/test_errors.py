@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beacon.errors import UsageError, check_at_least, check_count, check_dropout, check_number, check_positive
+from beacon.errors import (
+    UsageError,
+    check_at_least,
+    check_count,
+    check_dropout,
+    check_number,
+    check_positive,
+    plural,
+)
 
 NO_NUMBERS = ["3", None, True, np.True_, [1], 1j]
 
@@ -49,6 +57,11 @@ LIMITS: list[tuple[Callable[..., None], tuple[Any, ...]]] = [
     (check_at_least, (0,)),
     (check_dropout, ()),
 ]
+
+
+def test_one_is_singular() -> None:
+    assert [plural(count, "query") for count in (0, 1, 2)] == ["0 queries", "1 query", "2 queries"]
+    assert [plural(count, "zero factor") for count in (1, 1200)] == ["1 zero factor", "1,200 zero factors"]
 
 
 @pytest.mark.parametrize(("check", "arguments"), ACCEPTED)

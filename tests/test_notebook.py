@@ -53,7 +53,7 @@ def shown(thing: object) -> Tags:
 
 def test_a_model_shows_its_size_and_its_first_variables(model: beacon.GraphicalModel) -> None:
     words = shown(model).words
-    assert words[0] == "GraphicalModel: 41 variables, 1 factors, 4 entries, 0.0% of them zero"
+    assert words[0] == "GraphicalModel: 41 variables, 1 factor, 4 entries, 0.0% of them zero"
     assert EVIL in words
     assert words[-1] == "… 41 in all"
     assert "v18" in words

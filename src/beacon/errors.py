@@ -1,4 +1,4 @@
-"""What can go wrong through no fault of the code: errors of one line for the user, checks of arguments."""
+"""What can go wrong through no fault of the code: errors of one line for the user, and their words."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def shown(found: object) -> str:
     """What was found, for the one line of an error: an object whose text is long goes by its type."""
     text = repr(found)
     return text if len(text) <= 80 and "\n" not in text else f"an object of type {type(found).__name__}"
+
+
+def plural(count: int, word: str) -> str:
+    """1 query, 2 queries."""
+    ending = word if count == 1 else f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{count:,} {ending}"
 
 
 def first_line(error: Exception) -> str:

@@ -84,7 +84,7 @@ def test_named_variables_alone_are_shown(weather: Path) -> None:
 
 def test_what_the_evidence_changes_is_shown(weather: Path) -> None:
     out = run("solve", weather, "-e", "x0=1", "--show", "changed").out
-    end = "1 other variables are what they would be without any evidence; --show query lists all\n"
+    end = "1 other variable is what it would be without any evidence; --show query lists all\n"
     assert out.endswith(f"\n\nx2  1\n{end}")
 
 

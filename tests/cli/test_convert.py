@@ -32,7 +32,7 @@ def test_it_says_what_was_written_and_that_names_are_lost(sprinkler: Path, tmp_p
 
 
 def test_nothing_is_lost_where_there_were_no_names(equal_pair: Path, tmp_path: Path) -> None:
-    assert run("convert", equal_pair, tmp_path / "p.lg").out.endswith("p.lg: 2 variables, 1 factors\n")
+    assert run("convert", equal_pair, tmp_path / "p.lg").out.endswith("p.lg: 2 variables, 1 factor\n")
 
 
 def test_the_meaning_of_wcsp_costs_is_told(sprinkler: Path, tmp_path: Path) -> None:

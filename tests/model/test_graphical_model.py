@@ -93,7 +93,7 @@ class TestChecks:
         ("names", "labels", "message"),
         [
             (("a", "a"), (("0",), ("0",)), "variable names must differ; 'a' occurs more than once"),
-            (("a",), (("0",), ("0",)), "expected labels for 1 variables, found 2"),
+            (("a",), (("0",), ("0",)), "expected labels for 1 variable, found 2"),
             (("a",), (("0", "0"),), r"variable 'a': value labels must differ; '0' occurs more"),
         ],
     )

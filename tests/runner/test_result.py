@@ -72,7 +72,7 @@ def test_the_summary_says_it_in_a_few_lines() -> None:
     assert made_by_hand().summary() == (
         "log score      -0.250000\n"
         "zero factors   0\n"
-        "query          1 variables, 1 observed\n"
+        "query          1 variable, 1 observed\n"
         "search         gls+, 12,345 steps in 0.500 s (seed 9, stopped by: steps)\n"
         "last improved  at step 1,500, 0.125 s"
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beacon.cli import told_by_signals
 from beacon.cli.console import ProgressBar, note_if_slow, one_line, say, say_json, say_table, warn
-from beacon.errors import UsageError
+from beacon.errors import UsageError, plural
 from beacon.io.files import base_suffix
 from beacon.model.evidence import describe_impossible, impossible_factor
 from beacon.model.graphical_model import GraphicalModel
@@ -89,7 +89,7 @@ def solve_and_show(
         shown = output.variables or results.query_variables
         write_table(output.place.table, results.to_columns(shown, output.place.keys))
         if not output.json:
-            say(one_line(f"wrote {output.place.table}: {len(results):,} answers"))
+            say(one_line(f"wrote {output.place.table}: {plural(len(results), 'answer')}"))
 
 
 def _solve_one(
@@ -192,7 +192,8 @@ def _say_changed(result: Result, unobserved: Result) -> None:
     rows = [(name, value) for name, value in changes.items() if name not in observed]
     say_table(rows)
     others = result.model.num_variables - len(result.evidence) - len(rows)
-    say(f"{others:,} other variables are what they would be without any evidence; --show query lists all")
+    are = "is what it" if others == 1 else "are what they"
+    say(f"{plural(others, 'other variable')} {are} would be without any evidence; --show query lists all")
 
 
 def _say_probability(result: Result) -> None:
@@ -257,7 +258,7 @@ def _say_alternatives(result: Result, distance: int) -> None:
         say(f"\nalternatives   {INTERRUPTED}")
         return
     how = "exact" if found.exact else "by search: better ones may exist"
-    variables = "1 variable" if distance == 1 else f"{distance} variables"
+    variables = plural(distance, "variable")
     say(f"\nalternatives   {how}; any two differ in at least {variables}")
     for number, one in enumerate(found, 1):
         changes = ", ".join(
@@ -289,8 +290,9 @@ def _say_margins(result: Result, is_long: bool) -> None:
         say(f"… and {len(rows) - len(shown):,} that lose more; --all lists them, --json has every value")
     certain = len(margins) - len(rows)
     if certain:
-        cannot = "cannot have another value" if margins.exact else "were seen with no other value"
-        say(f"{certain:,} variables {cannot}")
+        were = "was" if certain == 1 else "were"
+        cannot = "cannot have another value" if margins.exact else f"{were} seen with no other value"
+        say(f"{plural(certain, 'variable')} {cannot}")
 
 
 def _lost(loss: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from beacon.cli.answer import Output, Place, rows_of, warn_if_impossible, write
 from beacon.cli.console import ProgressBar, note, one_line, say_json
-from beacon.errors import UsageError
+from beacon.errors import UsageError, plural
 from beacon.io.files import (
     COMPRESSIONS,
     TABLES,
@@ -30,8 +30,8 @@ def result_line(query: object, result: Result, variables: tuple[int, ...]) -> st
     )
     values = "".join(f", {name}={one_line(value)}" for name, value in rows_of(result, variables))
     return (
-        f"{query}: log score {result.log_score:.6f}, {result.zero_factors} zero factors, "
-        f"{result.steps:,} steps, {result.seconds:.3f} s{ending}{values}"
+        f"{query}: log score {result.log_score:.6f}, {plural(result.zero_factors, 'zero factor')}, "
+        f"{plural(result.steps, 'step')}, {result.seconds:.3f} s{ending}{values}"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from beacon.cli.console import one_line, say, say_json
 from beacon.cli.options import Json, Quiet, argument, option
 from beacon.cli.rewriting import DEFAULT_PRECISION, remarks_on, scaled_model, write_fitting
+from beacon.errors import plural
 from beacon.io.files import check_writable
 
 
@@ -49,5 +50,5 @@ def convert(
         size = {"variables": model.num_variables, "factors": model.num_factors}
         say_json({"out": target, **size, "scale": (scale or 1.0) * used, "remarks": remarks})
     else:
-        words = f"{model.num_variables:,} variables, {model.num_factors:,} factors"
+        words = f"{plural(model.num_variables, 'variable')}, {plural(model.num_factors, 'factor')}"
         say(one_line("; ".join([f"wrote {target}: {words}", *remarks])))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from beacon.cli.console import one_line, say, say_json
 from beacon.cli.options import Json, Quiet, Seed, argument, option
-from beacon.errors import UsageError
+from beacon.errors import UsageError, plural
 from beacon.io.files import check_writable
 from beacon.io.settings import Setting, as_text, check_known, items_to_settings, settings_of
 
@@ -44,7 +44,8 @@ def generate(
         size = {"variables": model.num_variables, "factors": model.num_factors}
         say_json({"out": out, "family": family, "seed": seed, **size})
     else:
-        say(one_line(f"wrote {out}: {model.num_variables:,} variables, {model.num_factors:,} factors"))
+        words = f"{plural(model.num_variables, 'variable')}, {plural(model.num_factors, 'factor')}"
+        say(one_line(f"wrote {out}: {words}"))
 
 
 def _list_families(json: bool) -> None:

@@ -9,7 +9,7 @@ from beacon.cli import interrupted_by_signals
 from beacon.cli.console import one_line, say, say_json
 from beacon.cli.ending import Deadline, Limits, memory_limit
 from beacon.cli.options import LIMITS, OUTPUT, Json, ModelFile, Quiet, argument, flags, option
-from beacon.errors import UsageError
+from beacon.errors import UsageError, plural
 from beacon.io.files import check_writable
 
 TASK = "MPE"
@@ -67,8 +67,8 @@ def _check_task(task: str) -> None:
 
 def _in_words(summary: dict[str, Any]) -> str:
     score = summary["log_score"]
+    zeros, steps = plural(summary["zero_factors"], "zero factor"), plural(summary["steps"], "step")
     return (
         f"wrote {summary['out']}: log score {'-inf' if score is None else f'{score:.6f}'}, "
-        f"{summary['zero_factors']} zero factors, {summary['steps']:,} steps in {summary['seconds']:.3f} s "
-        f"(stopped by: {summary['stop']})"
+        f"{zeros}, {steps} in {summary['seconds']:.3f} s (stopped by: {summary['stop']})"
     )

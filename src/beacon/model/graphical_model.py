@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beacon.errors import EvidenceError, ModelError, shown
+from beacon.errors import EvidenceError, ModelError, plural, shown
 from beacon.model.factors import Factor, Factors, of_tables
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ class GraphicalModel:
         """The model's size and its variables, for notebooks."""
         from beacon.model.html_view import html_table  # noqa: PLC0415 - for notebooks alone
 
-        kind = f"{self.num_variables:,} variables, {self.num_factors:,} factors, {self.num_entries:,} entries"
+        counts = {"variable": self.num_variables, "factor": self.num_factors, "entry": self.num_entries}
+        kind = ", ".join(plural(count, word) for word, count in counts.items())
         rows = ((name, ", ".join(labels[:12])) for name, labels in zip(self.names, self.labels, strict=True))
         title = f"GraphicalModel: {kind}, {self.zero_fraction:.1%} of them zero"
         return html_table(title, rows, ("variable", "values"), f"… {self.num_variables:,} in all")
@@ -274,7 +275,7 @@ class GraphicalModel:
     def __repr__(self) -> str:
         """Size at a glance."""
         return (
-            f"GraphicalModel({self.num_variables} variables, {self.num_factors} factors, "
+            f"GraphicalModel({plural(self.num_variables, 'variable')}, {plural(self.num_factors, 'factor')}, "
             f"domains ≤ {self.max_domain}, scopes ≤ {self.max_scope})"
         )
 
@@ -295,7 +296,7 @@ def _whole(what: str, numbers: Iterable[int]) -> tuple[int, ...]:
 def _check_label_counts(labels: tuple[tuple[str, ...], ...], sizes: list[int]) -> None:
     """Refuse labels for other variables, or other numbers of values."""
     if len(labels) != len(sizes):
-        raise ModelError(f"expected labels for {len(sizes)} variables, found {len(labels)}")
+        raise ModelError(f"expected labels for {plural(len(sizes), 'variable')}, found {len(labels)}")
     if list(map(len, labels)) != sizes:
         wrong = next(i for i, size in enumerate(sizes) if len(labels[i]) != size)
         raise ModelError(
@@ -352,7 +353,7 @@ def _numbered(sizes: Sequence[int]) -> tuple[tuple[str, ...], ...]:
 
 def _check_names(names: tuple[str, ...], count: int) -> None:
     if len(names) != count:
-        raise ModelError(f"expected labels for {len(names)} variables, found {count}")
+        raise ModelError(f"expected labels for {plural(len(names), 'variable')}, found {count}")
     if wrong := [name for name in names if not isinstance(name, str)]:
         raise ModelError(f"variable names must be texts; found {shown(wrong[0])}")
     if len(set(names)) != len(names):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beacon.engine.core import rescore
-from beacon.errors import BeaconError
+from beacon.errors import BeaconError, plural
 from beacon.model.flat import FlatModel, as_fixed, compile_model
 from beacon.model.graphical_model import GraphicalModel
 from beacon.runner.search import Search, Trace
@@ -190,9 +190,9 @@ class Result:
         lines = [
             f"log score      {score}",
             f"zero factors   {self.zero_factors}",
-            f"query          {self.model.num_variables - len(self.evidence)} variables, "
+            f"query          {plural(self.model.num_variables - len(self.evidence), 'variable')}, "
             f"{len(self.evidence)} observed",
-            f"search         {self.method}, {self.steps:,} steps in {self.seconds:.3f} s "
+            f"search         {self.method}, {plural(self.steps, 'step')} in {self.seconds:.3f} s "
             f"(seed {self.seed}, stopped by: {self.stop})",
             f"last improved  at step {self.trace.steps[-1]:,}, {self.trace.seconds[-1]:.3f} s",
         ]
@@ -407,7 +407,7 @@ class ResultList(list[Result]):
 
         rows = ((str(query), *_figures(result)) for query, result in enumerate(self))
         header = ("query", "log score", "zero factors", "steps", "seconds", "stopped by")
-        return html_table(f"{len(self):,} results", rows, header, f"… {len(self):,} in all")
+        return html_table(plural(len(self), "result"), rows, header, f"… {len(self):,} in all")
 
 
 def _shown(results: ResultList, show: Sequence[int] | None) -> Sequence[int]:
