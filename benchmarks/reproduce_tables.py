@@ -92,10 +92,8 @@ def counts_table(found: Sequence[Result]) -> str:
             "ratio of means below −5 %": ratios < -5,
             "the paper's improvement above 0": published > 0,
         }.items():
-            rows.append(
-                [f"BEACON-{method}", said, *(f"{count} of {len(own)}" for count in ahead.sum(axis=0))]
-            )
-    return markdown(["method", "rows with", *(f"{steps:,}" for steps in STEPS)], rows)
+            rows.append([f"BEACON-{method}", said, *map(str, ahead.sum(axis=0))])
+    return markdown(["method", f"of {len(own)} rows with", *(f"{steps:,}" for steps in STEPS)], rows)
 
 
 def robust_table(found: Sequence[Result], strategy: str) -> str:

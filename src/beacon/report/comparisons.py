@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from rich.table import Table as RichTable
 
+from beacon.errors import plural
 from beacon.evaluation.evaluation import KINDS, Evaluation, Kind
 from beacon.evaluation.metrics import (
     Floats,
@@ -33,7 +34,6 @@ from beacon.report.tables import (
     main_methods,
     mark_best,
     number,
-    plural,
     short_name,
     written,
 )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beacon.errors import plural
 from beacon.evaluation.evaluation import KINDS, Evaluation, Kind
 from beacon.evaluation.metrics import win_percentage
 from beacon.model.ties import is_tie
@@ -23,7 +24,7 @@ from beacon.report.comparisons import (
 )
 from beacon.report.drawings import Plot
 from beacon.report.shared import everywhere, shared_in_words
-from beacon.report.tables import Table, duration, main_methods, plural
+from beacon.report.tables import Table, duration, main_methods
 from beacon.strategies.strategy import STRATEGIES
 
 LEVEL = 45.0, 55.0  # win percentages that count as neither ahead nor behind

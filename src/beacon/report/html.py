@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from beacon.errors import UsageError
+from beacon.errors import UsageError, plural
 from beacon.evaluation.evaluation import Evaluation
 from beacon.evaluation.metrics import gaps
 from beacon.evaluation.records import Record
@@ -32,7 +32,6 @@ from beacon.report.tables import (
     label,
     main_methods,
     number,
-    plural,
     short_name,
     written,
 )

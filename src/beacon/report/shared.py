@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from beacon.errors import plural
 from beacon.evaluation.evaluation import Evaluation
-from beacon.report.tables import plural
 
 
 def everywhere(results: Evaluation) -> Evaluation:

@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from beacon.errors import plural
 from beacon.evaluation.evaluation import Evaluation, Kind
 
 if TYPE_CHECKING:
@@ -280,9 +281,3 @@ def busy(session: Mapping[str, Any]) -> str:
     return (
         f"load {' … '.join(f'{load:.1f}' for load in loads)} on {plural(session.get('cores') or 0, 'core')}"
     )
-
-
-def plural(count: int, word: str) -> str:
-    """1 query, 2 queries."""
-    ending = word if count == 1 else f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-    return f"{count:,} {ending}"
