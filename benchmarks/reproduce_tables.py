@@ -66,6 +66,17 @@ def chains_table(found: Sequence[Result], strategy: str) -> str:
     return markdown(["network", "a chain for each query", "one chain for all", "the paper"], rows)
 
 
+def agreement_table(path: Path) -> str:
+    """How much test samples agree with training samples, in percent: all of them, and the nearest."""
+    shares: dict[str, list[str]] = {}
+    for row in rows_of(path):
+        shares.setdefault(row["network"], []).extend(
+            f"{100 * float(row[of]):.0f}" for of in ("mean", "nearest")
+        )
+    own = ["a chain for each query", "its nearest", "one chain for all", "its nearest"]
+    return markdown(["network", *own], [[label(name), *cells] for name, cells in shares.items()])
+
+
 def seeds_table(found: Sequence[Result]) -> str:
     """Mean improvement of networks that were run again with other seeds: queries, starts and training."""
     rows = []
@@ -275,6 +286,7 @@ def tables(results: Path) -> dict[str, Callable[[], str]]:
         "steps": lambda: steps_table(found, results),
         "theorem": lambda: theorem_table(found),
         "counts": lambda: counts_table(found),
+        "agreement": lambda: agreement_table(results / "agreement.csv"),
         "candidates": lambda: candidates_table(found),
         "seeds": lambda: seeds_table(jobs),
         "published gls+": lambda: published_gls_table(found, results / "published_gls.parquet"),
