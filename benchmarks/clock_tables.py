@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from pages import ROOT, markdown, rows_of
+from reproduce_results import label
 
 RESULTS = ROOT / "results" / "clock.csv"
 FIELDS = ("network", "query", "method", "at 0.1", "at 1", "at 10", "score", "seconds", "steps", "proof")
@@ -124,7 +125,7 @@ def clock_table(rows: Sequence[Row], suite: Mapping[str, Any]) -> str:
     for network in networks_of(rows, suite):
         own, published = Clocked(rows, network), suite[network].published["gap_to_greedy_60s"]
         cells = [own.gap(name, published.get(PUBLISHED.get(name, ""))) for name in methods]
-        lines.append([suite[network].short_name or network, str(len(own.queries)), *cells])
+        lines.append([label(network), str(len(own.queries)), *cells])
     return markdown(["network", "queries", *(NAMES[name] for name in methods)], lines)
 
 
@@ -134,7 +135,7 @@ def reached_table(rows: Sequence[Row], suite: Mapping[str, Any]) -> str:
     for network in networks_of(rows, suite):
         own = Clocked(rows, network)
         cells = [own.reached(name) for name in NAMES]
-        lines.append([suite[network].short_name or network, str(len(own.queries)), *cells])
+        lines.append([label(network), str(len(own.queries)), *cells])
     return markdown(["network", "queries", *NAMES.values()], lines)
 
 
@@ -146,7 +147,7 @@ def guided_table(rows: Sequence[Row], suite: Mapping[str, Any]) -> str:
             own = [row for row in rows if (row["network"], row["method"]) == (network, method)]
             if own:
                 means = [_mean(own, mark) for mark in ("at 0.1", "at 1", "at 10", "score")]
-                name = suite[network].short_name or network
+                name = label(network)
                 lines.append([name, method, str(len(own)), f"{int(own[0]['steps']):,}", *means])
     return markdown(["network", "method", "queries", "steps", "0.1 s", "1 s", "10 s", "60 s"], lines)
 

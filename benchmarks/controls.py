@@ -14,24 +14,20 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from clock_tuned import tuned
 from lockstep import Lockstep, Scorer, run_together
 from numpy.typing import NDArray
-from published_gls import check_same, without_references
-from reproduce_stages import BUDGETS, STRATEGIES, Job, Shop, suite, unguided
+from reproduce_stages import BUDGETS, STRATEGIES, Job, Shop, unguided
+from rerun import check_same, rerun, without_references
 
 from beacon.guide.checkpoint import load_guide
 from beacon.guided.guidance import GuideUse
 from beacon.strategies.strategy import make_strategy
 
-NAMES = ("network", "method", "control", "query", "steps", "score")
+NAMES = ("network", "queries", "method", "control", "query", "steps", "score")
 
 
 def constant(shop: Shop) -> Scorer:
@@ -82,30 +78,12 @@ def scores_of(job: Job, args: argparse.Namespace) -> dict[str, list[Any]]:
         for strategy, (scores, _) in zip(STRATEGIES, run_together(groups, make(shop), BUDGETS), strict=True):
             for query, own in enumerate(scores.tolist()):
                 cells = zip(BUDGETS, own, strict=True)
-                rows += [(job.network, strategy, control, query, *cell) for cell in cells]
+                rows += [(job.network, job.kind, strategy, control, query, *cell) for cell in cells]
     return dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder with NAME.uai.xz")
-    parser.add_argument("--run", type=Path, required=True, help="folder of reproduce.py")
-    parser.add_argument("--results", type=Path, default=Path("results/guided"))
-    parser.add_argument("--out", type=Path, default=Path("results/controls.parquet"))
-    parser.add_argument("--networks", nargs="+", metavar="NAME")
-    args = parser.parse_args()
-    done = pq.read_table(args.out) if args.out.exists() else None
-    for name in args.networks or list(suite()):
-        job = Job(name, "own", 0)
-        if not job.is_done(args.results) or (done is not None and name in done["network"].to_pylist()):
-            continue
-        began = perf_counter()
-        own = pa.table(scores_of(job, args))
-        done = own if done is None else pa.concat_tables([done, own])
-        pq.write_table(done, args.out, compression="zstd")
-        print(f"{name}: {perf_counter() - began:.0f} s", flush=True)
+    rerun(__doc__, "controls.parquet", ("own",), scores_of)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from common import ALL_MODELS
 from pages import ROOT
-from published_gls import without_references
 from reproduce_stages import BUDGETS, STRATEGIES, Job
+from rerun import without_references
 
 from beacon.reduce.propagate import fixed_values
 from beacon.runner.search import Search

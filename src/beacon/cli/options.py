@@ -225,7 +225,7 @@ class QueryOptions:
             return [parse_evidence_items(self.evidence, model)], {}
         if self.evidence:
             raise UsageError("give the evidence by --evidence or by files (--evid, --table), not both")
-        from beacon.query.asked import read_queries  # noqa: PLC0415 - most queries are typed
+        from beacon.query.inputs import read_queries  # noqa: PLC0415 - most queries are typed
 
         return read_queries(model, self.evid, self.table, self.key)
 

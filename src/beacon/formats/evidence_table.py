@@ -163,3 +163,9 @@ def _value(column: _Column, cell: str, path: str, line: int, model: GraphicalMod
         return resolve_value(model, column.variable, cell, by_index=is_by_index(model, column.title))
     except EvidenceError as error:
         raise FormatError(path, f"line {line}, column {column.title!r}", str(error)) from None
+
+
+def check_no_keys(keys: Sequence[str], path: object, kind: str) -> None:
+    """Refuse keys of what is no table."""
+    if keys:
+        raise UsageError(f"--key {keys[0]}: expected a table with that column; {path} is {kind}")

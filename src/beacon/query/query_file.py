@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from beacon.errors import BeaconError
 from beacon.formats import read_evidence
 from beacon.formats.evidence_json import read_json_evidence
-from beacon.formats.evidence_table import read_keyed_table
+from beacon.formats.evidence_table import check_no_keys, read_keyed_table
 from beacon.io.files import TABLES, base_suffix
 from beacon.io.parquet_file import ParquetKind, has_kind, load_table, save_table
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.asked import check_no_keys
 from beacon.query.query_set import SPLITS, QuerySet, QuerySettings
 from beacon.query.sampling import GibbsSettings
 

@@ -153,7 +153,7 @@ class QuerySet:
         .parquet), UAI evidence (.evid), JSON (.json: a list of mappings), or a folder of such files.
         ``keys`` are columns of tables that are no variables.
         """
-        from beacon.query.asked import check_no_keys  # noqa: PLC0415
+        from beacon.formats.evidence_table import check_no_keys  # noqa: PLC0415
         from beacon.query.query_file import SUFFIXES, is_query_set, load_queries, read_own_queries  # noqa: PLC0415
 
         is_own = os.path.isdir(path) or base_suffix(path) in SUFFIXES

@@ -214,7 +214,7 @@ class Result:
             return ""
         if self.zero_factors:
             return f"no assignment has a log score above {self.upper_bound:.6f}"
-        gap = max(0.0, self.upper_bound - self.log_score)
+        gap = self.gap or 0.0
         nats = f"{gap:,.1f} nats" if gap >= 10 else f"{gap:.2g} nats"
         share = f"{_two_digits(100 * gap / abs(self.log_score))} % ({nats})" if self.log_score else nats
         return f"at most {share} below the optimum"

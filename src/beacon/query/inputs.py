@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from beacon.errors import UsageError
 from beacon.formats import read_evidence
 from beacon.formats.evidence_json import read_json_evidence
-from beacon.formats.evidence_table import EvidenceTable, read_keyed_table
+from beacon.formats.evidence_table import EvidenceTable, check_no_keys, read_keyed_table
 from beacon.io.files import base_suffix
 from beacon.model.graphical_model import GraphicalModel
 
@@ -39,9 +38,3 @@ def _of_table(path: str, model: GraphicalModel, keys: Sequence[str]) -> Evidence
             queries = load_queries(path, model)
             return EvidenceTable([queries.evidence(k) for k in range(len(queries))], {})
     return read_keyed_table(path, model, keys)
-
-
-def check_no_keys(keys: Sequence[str], path: object, kind: str) -> None:
-    """Refuse keys of what is no table."""
-    if keys:
-        raise UsageError(f"--key {keys[0]}: expected a table with that column; {path} is {kind}")

@@ -8,7 +8,7 @@ import pytest
 
 from beacon.errors import BeaconError, FormatError, UsageError
 from beacon.model.graphical_model import GraphicalModel
-from beacon.query.asked import read_queries
+from beacon.query.inputs import read_queries
 from beacon.query.query_set import sample_queries
 
 MODEL = GraphicalModel.from_tables([2, 3], [((0, 1), [0.0] * 6)])
